@@ -1,0 +1,16 @@
+//! Sessions of the pi coding agent as a store one can script against: entries, tree, revisions
+//! and the context a model sees.
+//!
+//! The rooms are ordered: bytes ([`json`]) → entries ([`entry`]) → the file ([`store`]) → the tree
+//! ([`tree`]) → an open [`session`] → revisions ([`rev`]) → what a model sees ([`context`]) → what people see (`ui`,
+//! `cli`, `cmd`). A module imports only from rooms before it, and everything up to [`context`]
+//! takes data and gives data: no terminal, no argument parser, no environment, no clock.
+
+pub mod entry;
+pub mod error;
+pub mod json;
+pub mod rev;
+pub mod session;
+pub mod store;
+pub mod time;
+pub mod tree;

@@ -1,0 +1,422 @@
+//! A session that is open for reading: its header, its entries as far as they were needed, and
+//! where its leaf is.
+
+use std::cell::{OnceCell, Ref, RefCell};
+use std::path::{Path, PathBuf};
+
+use crate::entry::{Entry, Kind, Role};
+use crate::error::{Error, Result};
+use crate::store::header::{self, Header, Migration, State};
+use crate::store::index::{Index, Ix, Odd, Oddity, ParentId};
+use crate::store::leaf::{self, Pointer};
+use crate::store::source::Source;
+use crate::store::v1_id;
+use crate::tree::{Labels, Parent, Tree};
+
+/// A session, open for reading. Entries are read when something asks for them.
+#[derive(Debug)]
+pub struct Session {
+    path: Option<PathBuf>,
+    source: Source,
+    header: Header,
+    state: State,
+    migration: Migration,
+    index: RefCell<Index>,
+    tree: OnceCell<Tree>,
+    labels: OnceCell<Labels>,
+    leaf: OnceCell<Leaf>,
+}
+
+/// Where the leaf is, and why.
+#[derive(Debug, Clone, Default)]
+pub struct Leaf {
+    /// The leaf; `None` before the first entry.
+    pub ix: Option<Ix>,
+    /// Where pi would open the file: the last entry.
+    pub pi: Option<Ix>,
+    /// Whether `HEAD` says so, and not the last entry.
+    pub from_pointer: bool,
+    /// A `HEAD` that holds for this file but names an entry that is not in it.
+    pub dangling: Option<String>,
+}
+
+/// What was met while reading that a person should hear of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damage {
+    /// The odd lines, in file order.
+    pub lines: Vec<Oddity>,
+    /// The number of the first of them, from 1; `None` where only the end of the file was read.
+    pub first_line: Option<u64>,
+}
+
+impl Session {
+    /// Opens a session file. Only its header is read.
+    pub fn open(path: &Path) -> Result<Session> {
+        Session::new(Source::open(path)?, Some(path.to_owned()))
+    }
+
+    /// A session whose bytes came from elsewhere, such as standard input.
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Session> {
+        Session::new(Source::Memory(bytes), None)
+    }
+
+    fn new(source: Source, path: Option<PathBuf>) -> Result<Session> {
+        let name = path
+            .clone()
+            .unwrap_or_else(|| PathBuf::from("standard input"));
+        let found = header::find(&source, source.len(), &name)?;
+        let index = Index::new(source.len(), found.floor);
+        let mut session = Session {
+            path,
+            source,
+            migration: found.header.migration(),
+            header: found.header,
+            state: found.state,
+            index: RefCell::new(index),
+            tree: OnceCell::new(),
+            labels: OnceCell::new(),
+            leaf: OnceCell::new(),
+        };
+        if session.migration == Migration::None && session.lacks_ids()? {
+            session.migration = Migration::Ids;
+        }
+        if session.migration == Migration::Ids {
+            // The ids of version 1 follow from each record's place, so all are needed.
+            session.load_all()?;
+            let seed = session.header.id.clone();
+            session.index.get_mut().chain(1, |nth| v1_id(&seed, nth));
+        }
+        Ok(session)
+    }
+
+    /// Whether this is version 1 content under a header of version 3, as pi's own `--fork` of a
+    /// version 1 file makes it: entries, and not one of them with an id.
+    fn lacks_ids(&self) -> Result<bool> {
+        let last_has_none = loop {
+            let index = self.index.borrow();
+            if let Some(last) = index.newest_first().next() {
+                break index.id(last).is_none();
+            }
+            if index.is_complete() {
+                return Ok(false);
+            }
+            drop(index);
+            self.read_more()?;
+        };
+        if !last_has_none {
+            return Ok(false);
+        }
+        self.load_all()?;
+        let index = self.index.borrow();
+        Ok(index.newest_first().all(|ix| index.id(ix).is_none()))
+    }
+
+    /// The file; `None` for standard input.
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// The file's name for messages.
+    pub fn name(&self) -> String {
+        self.path()
+            .map_or_else(|| "standard input".to_owned(), |p| p.display().to_string())
+    }
+
+    /// The session's header.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// How the file differs from one that pi opens.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// What pi would rewrite on opening. `Ids` also for a version 3 file whose entries have none.
+    pub fn migration(&self) -> Migration {
+        self.migration
+    }
+
+    /// The number of bytes of the file.
+    pub fn size(&self) -> u64 {
+        self.source.len()
+    }
+
+    /// The entries read so far.
+    pub fn index(&self) -> Ref<'_, Index> {
+        self.index.borrow()
+    }
+
+    fn io_error(&self) -> impl FnOnce(std::io::Error) -> Error {
+        Error::io("read", self.path().unwrap_or(Path::new("standard input")))
+    }
+
+    /// Reads more towards the start of the file; false where everything was read.
+    pub fn read_more(&self) -> Result<bool> {
+        self.index
+            .borrow_mut()
+            .read_more(&self.source)
+            .map_err(self.io_error())
+    }
+
+    /// Reads the heads of all entries.
+    pub fn load_all(&self) -> Result<()> {
+        self.index
+            .borrow_mut()
+            .read_all(&self.source)
+            .map_err(self.io_error())
+    }
+
+    /// The tree of all entries.
+    pub fn tree(&self) -> Result<&Tree> {
+        if let Some(tree) = self.tree.get() {
+            return Ok(tree);
+        }
+        self.load_all()?;
+        Ok(self.tree.get_or_init(|| Tree::new(&self.index.borrow())))
+    }
+
+    /// The entry with an id.
+    pub fn find(&self, id: &str) -> Result<Option<Ix>> {
+        self.find_bytes(id.as_bytes())
+    }
+
+    fn find_bytes(&self, id: &[u8]) -> Result<Option<Ix>> {
+        self.index
+            .borrow_mut()
+            .find(&self.source, id)
+            .map_err(self.io_error())
+    }
+
+    /// What the entry hangs on.
+    pub fn parent(&self, ix: Ix) -> Result<Parent> {
+        if let Some(tree) = self.tree.get() {
+            return Ok(tree.parent(ix));
+        }
+        let parent = {
+            let index = self.index.borrow();
+            let ParentId::Id(id) = index.parent_id(ix) else {
+                return Ok(Parent::Root);
+            };
+            match index.known(id) {
+                Some(parent) => Some(parent),
+                None => {
+                    let id = id.to_vec();
+                    drop(index);
+                    self.find_bytes(&id)?
+                }
+            }
+        };
+        match parent {
+            None => Ok(Parent::Orphan),
+            Some(parent) if parent > ix => Ok(Parent::Entry(parent)),
+            // A parent that does not come before its child: every cycle has such a link, and only
+            // the whole tree tells whether this one closes one.
+            Some(_) => Ok(self.tree()?.parent(ix)),
+        }
+    }
+
+    /// The entry and all above it up to its root, nearest first. Reads as it goes.
+    pub fn ancestors(&self, ix: Ix) -> impl Iterator<Item = Result<Ix>> {
+        let mut next = Some(ix);
+        std::iter::from_fn(move || {
+            let ix = next.take()?;
+            match self.parent(ix) {
+                Ok(parent) => next = parent.entry(),
+                Err(e) => return Some(Err(e)),
+            }
+            Some(Ok(ix))
+        })
+    }
+
+    /// The entries from the root down to `ix`, the order in which a model reads them.
+    pub fn path_to(&self, ix: Ix) -> Result<Vec<Ix>> {
+        let mut path = self.ancestors(ix).collect::<Result<Vec<_>>>()?;
+        path.reverse();
+        Ok(path)
+    }
+
+    /// The stored bytes of the entry's line, without its LF.
+    pub fn line(&self, ix: Ix) -> Result<Vec<u8>> {
+        let (start, end) = self.index.borrow().span(ix);
+        self.source.read_range(start, end).map_err(self.io_error())
+    }
+
+    /// The entry's label, if it has one. Only the end of the file is read where that is enough:
+    /// a label stands behind the entry it is on.
+    pub fn label(&self, ix: Ix) -> Result<Option<String>> {
+        if let Some(labels) = self.labels.get() {
+            return Ok(labels.of(&self.id(ix)).map(|l| l.name.clone()));
+        }
+        let id = self.id(ix);
+        let later: Vec<Ix> = {
+            let index = self.index.borrow();
+            index
+                .newest_first()
+                .take(ix.at())
+                .filter(|&l| index.kind(l) == Kind::Label)
+                .collect()
+        };
+        for label in later {
+            let line = self.line(label)?;
+            let entry = Entry::new(&line);
+            if entry.get("targetId").is_some_and(|t| t.to_text() == id) {
+                let name = crate::entry::text(entry);
+                return Ok(Some(name).filter(|n| !n.is_empty()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// All labels of the file, whichever branch they were set on.
+    pub fn labels(&self) -> Result<&Labels> {
+        if let Some(labels) = self.labels.get() {
+            return Ok(labels);
+        }
+        self.load_all()?;
+        let mut labels = Labels::default();
+        let entries: Vec<Ix> = {
+            let index = self.index.borrow();
+            index
+                .file_order()
+                .filter(|&ix| index.kind(ix) == Kind::Label)
+                .collect()
+        };
+        for ix in entries {
+            labels.apply(Entry::new(&self.line(ix)?));
+        }
+        Ok(self.labels.get_or_init(|| labels))
+    }
+
+    /// The session's name: the last `session_info` counts; an empty one clears it.
+    pub fn session_name(&self) -> Result<Option<String>> {
+        self.load_all()?;
+        let last = {
+            let index = self.index.borrow();
+            index
+                .newest_first()
+                .find(|&ix| index.kind(ix) == Kind::SessionInfo)
+        };
+        let Some(ix) = last else { return Ok(None) };
+        let line = self.line(ix)?;
+        let name = Entry::new(&line)
+            .raw()
+            .str("name")
+            .map(|n| n.trim().to_owned());
+        Ok(name.filter(|n| !n.is_empty()))
+    }
+
+    /// The stored bytes of a stretch of the file.
+    pub fn bytes(&self, start: u64, end: u64) -> Result<Vec<u8>> {
+        self.source.read_range(start, end).map_err(self.io_error())
+    }
+
+    /// The entry's id; empty where it has none.
+    pub fn id(&self, ix: Ix) -> String {
+        self.index.borrow().id_text(ix).into_owned()
+    }
+
+    /// The kind of entry.
+    pub fn kind(&self, ix: Ix) -> Kind {
+        self.index.borrow().kind(ix)
+    }
+
+    /// The role of the entry's message; `Other` for anything but a message.
+    pub fn role(&self, ix: Ix) -> Role {
+        self.index.borrow().role(ix)
+    }
+
+    /// Where the leaf is: the last entry, unless `HEAD` says otherwise for exactly this file.
+    pub fn leaf(&self) -> Result<&Leaf> {
+        if let Some(leaf) = self.leaf.get() {
+            return Ok(leaf);
+        }
+        let leaf = self.find_leaf()?;
+        Ok(self.leaf.get_or_init(|| leaf))
+    }
+
+    fn find_leaf(&self) -> Result<Leaf> {
+        let pi = self.last_entry()?;
+        let mut leaf = Leaf {
+            ix: pi,
+            pi,
+            ..Leaf::default()
+        };
+        let Some(pointer) = self.path().and_then(leaf::read) else {
+            return Ok(leaf);
+        };
+        if !self.holds(&pointer)? {
+            return Ok(leaf);
+        }
+        match pointer.leaf {
+            None => {
+                leaf.ix = None;
+                leaf.from_pointer = true;
+            }
+            Some(id) => match self.find(&id)? {
+                Some(ix) => {
+                    leaf.ix = Some(ix);
+                    leaf.from_pointer = true;
+                }
+                None => leaf.dangling = Some(id),
+            },
+        }
+        Ok(leaf)
+    }
+
+    /// The last entry of the file that has an id.
+    fn last_entry(&self) -> Result<Option<Ix>> {
+        loop {
+            let index = self.index.borrow();
+            if let Some(ix) = index.newest_first().find(|&ix| index.id(ix).is_some()) {
+                return Ok(Some(ix));
+            }
+            drop(index);
+            if !self.read_more()? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Whether a pointer still holds: nothing but white space follows what it was set for.
+    fn holds(&self, pointer: &Pointer) -> Result<bool> {
+        let len = self.source.len();
+        // What an append adds is at least an entry, so a long tail needs no look.
+        if pointer.size > len || len - pointer.size > 64 * 1024 {
+            return Ok(false);
+        }
+        let tail = self
+            .source
+            .read_range(pointer.size, len)
+            .map_err(self.io_error())?;
+        Ok(tail.iter().all(u8::is_ascii_whitespace))
+    }
+
+    /// What was met so far that a person should hear of.
+    pub fn damage(&self) -> Result<Damage> {
+        let index = self.index.borrow();
+        // A blank-like line (`null`, `""`) is skipped without a word, as white space is.
+        let lines: Vec<_> = index
+            .oddities()
+            .into_iter()
+            .filter(|o| !matches!(o.what, Odd::NotObject(false)))
+            .collect();
+        let first_line = match lines.first() {
+            Some(first) if index.is_complete() => Some(self.line_number(first.start)?),
+            _ => None,
+        };
+        Ok(Damage { lines, first_line })
+    }
+
+    /// The number, from 1, of the line that starts at an offset.
+    pub fn line_number(&self, offset: u64) -> Result<u64> {
+        let (mut at, mut count) = (0, 1);
+        while at < offset {
+            let end = (at + (1 << 20)).min(offset);
+            let block = self.bytes(at, end)?;
+            count += memchr::memchr_iter(b'\n', &block).count() as u64;
+            at = end;
+        }
+        Ok(count)
+    }
+}

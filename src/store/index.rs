@@ -1,0 +1,557 @@
+//! The heads of a session's entries: where each line lies, its id, parent, kind and time.
+//!
+//! One structure serves both ways of reading. It grows from the end of the file towards its
+//! start, so entries are numbered newest first and a number stays what it is while more is read;
+//! the last entry with an id is met first, which is the one that counts. A command that looks at
+//! the end only never reads the rest; one that needs everything has the rest scanned in blocks on
+//! all cores. Memory grows with the number of entries, not with their size.
+
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+use std::hash::BuildHasher;
+
+use super::source::Source;
+use crate::entry::{Kind, Role};
+use crate::json::scan::{Bad, Key, Line, Shape, Window};
+use crate::time;
+
+/// An entry by its number: 0 is the last line of the file, counting towards its start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Ix(pub(crate) u32);
+
+impl Ix {
+    pub(crate) fn at(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What an entry's `parentId` says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ParentId<'a> {
+    /// An id.
+    Id(&'a [u8]),
+    /// `null`: a root.
+    Null,
+    /// There is none: a root in effect.
+    Missing,
+    /// An empty string, or no string at all: a root in effect.
+    Invalid,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Span {
+    at: usize,
+    len: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ParentKind {
+    Id,
+    Null,
+    Missing,
+    Invalid,
+}
+
+/// The head of one entry.
+#[derive(Debug, Clone, Copy)]
+struct Rec {
+    start: u64,
+    end: u64,
+    /// Milliseconds, or `NO_TIME`.
+    time: i64,
+    id: Option<Span>,
+    parent: Span,
+    parent_kind: ParentKind,
+    kind: Kind,
+    role: Role,
+}
+
+const NO_TIME: i64 = i64::MIN;
+
+/// A line that is not an ordinary entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Oddity {
+    /// Offset of the line's first byte.
+    pub start: u64,
+    /// Offset behind its last byte, the LF not counted.
+    pub end: u64,
+    /// What it is.
+    pub what: Odd,
+}
+
+/// What is odd about a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Odd {
+    /// It does not parse; pi skips it.
+    Unparseable(Bad),
+    /// It does not parse and nothing, not even an LF, follows it.
+    TornTail,
+    /// JSON, but no object; `true` where JavaScript takes the value for true, so that pi counts
+    /// an entry without an id.
+    NotObject(bool),
+    /// A header, other than the file's own.
+    Header,
+    /// An entry without an id: it cannot be reached.
+    NoId,
+}
+
+/// The entries of a stretch of the file, in file order.
+#[derive(Debug, Default)]
+struct Chunk {
+    recs: Vec<Rec>,
+    arena: Vec<u8>,
+    odd: Vec<Oddity>,
+}
+
+/// All heads read so far. See the module's text.
+#[derive(Debug)]
+pub struct Index {
+    recs: Vec<Rec>,
+    arena: Vec<u8>,
+    ids: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+    odd: Vec<Oddity>,
+    /// Lines read from this offset on.
+    frontier: u64,
+    floor: u64,
+}
+
+/// How much is scanned in one go when the whole file is needed; also the least that is worth a
+/// second thread.
+const BLOCK: u64 = 4 << 20;
+
+/// How much the search from the end reads first; it doubles with every step.
+const FIRST_STEP: u64 = 32 * 1024;
+
+/// Once the search from the end has passed this much, the rest is scanned on all cores.
+const PATIENCE: u64 = 8 << 20;
+
+impl Index {
+    /// An index of nothing yet. `floor` is where the first entry can start.
+    pub(crate) fn new(len: u64, floor: u64) -> Self {
+        Index {
+            recs: Vec::new(),
+            arena: Vec::new(),
+            ids: HashTable::new(),
+            hasher: DefaultHashBuilder::default(),
+            odd: Vec::new(),
+            frontier: len,
+            floor,
+        }
+    }
+
+    /// Whether every line has been read.
+    pub fn is_complete(&self) -> bool {
+        self.frontier <= self.floor
+    }
+
+    /// The number of entries read so far.
+    pub fn len(&self) -> usize {
+        self.recs.len()
+    }
+
+    /// Whether no entry has been read.
+    pub fn is_empty(&self) -> bool {
+        self.recs.is_empty()
+    }
+
+    /// All entries read so far, newest first.
+    pub fn newest_first(&self) -> impl DoubleEndedIterator<Item = Ix> + use<> {
+        (0..u32::try_from(self.recs.len()).unwrap_or(u32::MAX)).map(Ix)
+    }
+
+    /// All entries read so far, in file order.
+    pub fn file_order(&self) -> impl DoubleEndedIterator<Item = Ix> + use<> {
+        self.newest_first().rev()
+    }
+
+    fn bytes(&self, span: Span) -> &[u8] {
+        &self.arena[span.at..span.at + span.len as usize]
+    }
+
+    /// The entry's id; `None` where it has none.
+    pub fn id(&self, ix: Ix) -> Option<&[u8]> {
+        self.recs[ix.at()].id.map(|span| self.bytes(span))
+    }
+
+    /// The entry's id as text; empty where it has none. Ids decode lossily, like all text.
+    pub fn id_text(&self, ix: Ix) -> std::borrow::Cow<'_, str> {
+        String::from_utf8_lossy(self.id(ix).unwrap_or_default())
+    }
+
+    /// What the entry names as its parent.
+    pub fn parent_id(&self, ix: Ix) -> ParentId<'_> {
+        let rec = &self.recs[ix.at()];
+        match rec.parent_kind {
+            ParentKind::Id => ParentId::Id(self.bytes(rec.parent)),
+            ParentKind::Null => ParentId::Null,
+            ParentKind::Missing => ParentId::Missing,
+            ParentKind::Invalid => ParentId::Invalid,
+        }
+    }
+
+    /// The kind of entry.
+    pub fn kind(&self, ix: Ix) -> Kind {
+        self.recs[ix.at()].kind
+    }
+
+    /// The role of the entry's message; `Other` for anything but a message.
+    pub fn role(&self, ix: Ix) -> Role {
+        self.recs[ix.at()].role
+    }
+
+    /// The entry's `timestamp` in Unix milliseconds; `None` where it is no date.
+    pub fn time(&self, ix: Ix) -> Option<i64> {
+        Some(self.recs[ix.at()].time).filter(|&t| t != NO_TIME)
+    }
+
+    /// Offsets of the line's first byte and of the byte behind its last (the LF not counted).
+    pub fn span(&self, ix: Ix) -> (u64, u64) {
+        let rec = &self.recs[ix.at()];
+        (rec.start, rec.end)
+    }
+
+    /// The lines met so far that are no ordinary entries, in file order.
+    pub fn oddities(&self) -> Vec<Oddity> {
+        let mut odd = self.odd.clone();
+        odd.sort_by_key(|o| o.start);
+        odd
+    }
+
+    /// The entry with an id among those read so far: the last one in the file.
+    pub fn known(&self, id: &[u8]) -> Option<Ix> {
+        let hash = self.hasher.hash_one(id);
+        self.ids
+            .find(hash, |&n| self.id(Ix(n)) == Some(id))
+            .map(|&n| Ix(n))
+    }
+
+    /// Whether the entry is the one its id stands for: a later line may repeat the id.
+    pub fn is_current(&self, ix: Ix) -> bool {
+        self.id(ix).is_some_and(|id| self.known(id) == Some(ix))
+    }
+
+    /// The entry with an id; reads as far towards the start as it must.
+    pub(crate) fn find(&mut self, source: &Source, id: &[u8]) -> io::Result<Option<Ix>> {
+        loop {
+            if let Some(ix) = self.known(id) {
+                return Ok(Some(ix));
+            }
+            if !self.read_more(source)? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Reads the next stretch towards the start; false where there is none.
+    pub(crate) fn read_more(&mut self, source: &Source) -> io::Result<bool> {
+        if self.is_complete() {
+            return Ok(false);
+        }
+        let passed = source.len() - self.frontier;
+        if passed >= PATIENCE {
+            self.read_all(source)?;
+            return Ok(true);
+        }
+        let step = passed.max(FIRST_STEP);
+        let target = self.frontier.saturating_sub(step).max(self.floor);
+        let start = source.line_start(target, self.floor)?;
+        let chunk = scan(source, start, self.frontier, source.len())?;
+        self.frontier = start;
+        self.absorb(chunk);
+        Ok(true)
+    }
+
+    /// Reads everything that has not been read yet, on all cores.
+    pub(crate) fn read_all(&mut self, source: &Source) -> io::Result<()> {
+        if self.is_complete() {
+            return Ok(());
+        }
+        let (start, end) = (self.floor, self.frontier);
+        for chunk in scan_blocks(source, start, end)?.into_iter().rev() {
+            self.absorb(chunk);
+        }
+        self.frontier = start;
+        Ok(())
+    }
+
+    /// Takes over the entries of a stretch that lies before everything read so far.
+    fn absorb(&mut self, chunk: Chunk) {
+        let base = self.arena.len();
+        let moved = |span: Span| Span {
+            at: span.at + base,
+            ..span
+        };
+        self.arena.extend_from_slice(&chunk.arena);
+        self.odd.extend(chunk.odd);
+        self.recs.reserve(chunk.recs.len());
+        for mut rec in chunk.recs.into_iter().rev() {
+            rec.id = rec.id.map(moved);
+            rec.parent = moved(rec.parent);
+            let n = u32::try_from(self.recs.len()).unwrap_or(u32::MAX);
+            self.recs.push(rec);
+            self.add_id(n);
+        }
+    }
+
+    fn add_id(&mut self, n: u32) {
+        let Some(span) = self.recs[n as usize].id else {
+            return;
+        };
+        let (recs, arena, hasher) = (&self.recs, &self.arena, &self.hasher);
+        let bytes = |span: Span| &arena[span.at..span.at + span.len as usize];
+        let id = bytes(span);
+        let id_of = |n: u32| recs[n as usize].id.map_or(&[][..], bytes);
+        let hash = hasher.hash_one(id);
+        if self.ids.find(hash, |&other| id_of(other) == id).is_none() {
+            self.ids
+                .insert_unique(hash, n, |&other| hasher.hash_one(id_of(other)));
+        }
+    }
+
+    /// Gives every entry the id and parent that version 1 implies: a chain in file order.
+    ///
+    /// `id_of` turns the place of a record among all that parse (the header is 0) into an id.
+    pub(crate) fn chain(&mut self, first: u64, id_of: impl Fn(u64) -> String) {
+        // Lines that count as records without being entries move the numbers on.
+        let counted: Vec<u64> = self
+            .oddities()
+            .iter()
+            .filter(|o| matches!(o.what, Odd::NotObject(true) | Odd::Header))
+            .map(|o| o.start)
+            .collect();
+        self.ids.clear();
+        self.arena.clear();
+        let mut previous = None;
+        for (nth, n) in (0..self.recs.len()).rev().enumerate() {
+            let before = counted.partition_point(|&start| start < self.recs[n].start);
+            let id = id_of(first + nth as u64 + before as u64);
+            let span = push(&mut self.arena, id.as_bytes());
+            let rec = &mut self.recs[n];
+            rec.id = Some(span);
+            rec.parent = previous.unwrap_or_default();
+            rec.parent_kind = if previous.is_some() {
+                ParentKind::Id
+            } else {
+                ParentKind::Null
+            };
+            previous = Some(span);
+        }
+        for n in 0..u32::try_from(self.recs.len()).unwrap_or(u32::MAX) {
+            self.add_id(n);
+        }
+        self.odd.retain(|o| o.what != Odd::NoId);
+    }
+}
+
+fn push(arena: &mut Vec<u8>, bytes: &[u8]) -> Span {
+    let at = arena.len();
+    arena.extend_from_slice(bytes);
+    Span {
+        at,
+        len: u32::try_from(bytes.len()).unwrap_or(u32::MAX),
+    }
+}
+
+/// Scans a stretch in blocks, each by whichever thread is free.
+fn scan_blocks(source: &Source, start: u64, end: u64) -> io::Result<Vec<Chunk>> {
+    let blocks = usize::try_from((end - start).div_ceil(BLOCK)).unwrap_or(usize::MAX);
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let threads = cores.min(blocks);
+    if threads <= 1 {
+        return Ok(vec![scan(source, start, end, source.len())?]);
+    }
+    let next = AtomicUsize::new(0);
+    let chunks = Mutex::new(Vec::with_capacity(blocks));
+    let work = || -> io::Result<()> {
+        loop {
+            let n = next.fetch_add(1, Ordering::Relaxed);
+            if n >= blocks {
+                return Ok(());
+            }
+            let from = start + n as u64 * BLOCK;
+            let to = (from + BLOCK).min(end);
+            // A block owns the lines that start in it. A line starts at `start` or behind an LF.
+            let mut first = from;
+            if n > 0 {
+                let mut window = Window::new(source, from - 1, to);
+                window.pass_line_end();
+                window.take_error()?;
+                first = window.offset();
+            }
+            if first < to {
+                let chunk = scan(source, first, to, source.len())?;
+                chunks
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push((n, chunk));
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let mut result = work();
+        for other in others {
+            let theirs = other
+                .join()
+                .unwrap_or_else(|_| Err(io::Error::other("a thread failed")));
+            result = result.and(theirs);
+        }
+        result
+    })?;
+    let mut chunks = chunks.into_inner().unwrap_or_else(PoisonError::into_inner);
+    chunks.sort_by_key(|(n, _)| *n);
+    Ok(chunks.into_iter().map(|(_, chunk)| chunk).collect())
+}
+
+/// Scans the lines that start in `start..end`; the last one may reach up to `limit`.
+fn scan(source: &Source, start: u64, end: u64, limit: u64) -> io::Result<Chunk> {
+    let mut window = Window::new(source, start, limit);
+    let mut chunk = Chunk::default();
+    let mut head = Head::default();
+    while window.offset() < end {
+        let at = window.offset();
+        head.clear();
+        let (line, line_end) = window.line(|w| head.read(w));
+        let mut odd = |what| {
+            chunk.odd.push(Oddity {
+                start: at,
+                end: line_end.at,
+                what,
+            })
+        };
+        match line {
+            Line::Blank => {}
+            Line::Object if head.kind == Kind::Session => odd(Odd::Header),
+            Line::Object => {
+                if !head.has_id {
+                    odd(Odd::NoId);
+                }
+                let rec = head.rec(at, line_end.at, &mut chunk.arena);
+                chunk.recs.push(rec);
+            }
+            Line::Falsy => odd(Odd::NotObject(false)),
+            Line::NotObject => odd(Odd::NotObject(true)),
+            Line::Bad(_) if !line_end.newline => odd(Odd::TornTail),
+            Line::Bad(bad) => odd(Odd::Unparseable(bad)),
+        }
+    }
+    window.take_error()?;
+    Ok(chunk)
+}
+
+/// The parts of a line that are kept while it is scanned. Buffers are reused.
+struct Head {
+    kind: Kind,
+    role: Role,
+    id: Vec<u8>,
+    has_id: bool,
+    parent: Vec<u8>,
+    parent_kind: ParentKind,
+    time: i64,
+    text: Vec<u8>,
+}
+
+impl Default for Head {
+    fn default() -> Self {
+        Head {
+            kind: Kind::Other,
+            role: Role::Other,
+            id: Vec::new(),
+            has_id: false,
+            parent: Vec::new(),
+            parent_kind: ParentKind::Missing,
+            time: NO_TIME,
+            text: Vec::new(),
+        }
+    }
+}
+
+impl Head {
+    fn clear(&mut self) {
+        self.kind = Kind::Other;
+        self.role = Role::Other;
+        self.has_id = false;
+        self.parent.clear();
+        self.parent_kind = ParentKind::Missing;
+        self.time = NO_TIME;
+    }
+
+    /// Passes the members of an entry, keeping what is wanted. A repeated key overwrites.
+    fn read(&mut self, window: &mut Window<'_>) -> Result<(), Bad> {
+        window.members(|w, key| {
+            match key {
+                Key::Type => {
+                    let shape = w.capture(&mut self.text)?;
+                    self.kind = match shape {
+                        Shape::String => Kind::of(&self.text),
+                        _ => Kind::Other,
+                    };
+                }
+                Key::Id => {
+                    // pi keys its map by any value; a number works there, so it does here.
+                    let shape = w.capture(&mut self.id)?;
+                    self.has_id = matches!(shape, Shape::String | Shape::Number);
+                }
+                Key::ParentId => {
+                    let shape = w.capture(&mut self.parent)?;
+                    self.parent_kind = match shape {
+                        Shape::Null => ParentKind::Null,
+                        Shape::String | Shape::Number if !self.parent.is_empty() => ParentKind::Id,
+                        _ => ParentKind::Invalid,
+                    };
+                }
+                Key::Timestamp => {
+                    let shape = w.capture(&mut self.text)?;
+                    let text = std::str::from_utf8(&self.text).unwrap_or_default();
+                    self.time = match shape {
+                        Shape::String => time::parse(text),
+                        Shape::Number => text.parse().ok().and_then(time::from_number),
+                        _ => None,
+                    }
+                    .unwrap_or(NO_TIME);
+                }
+                Key::Message => {
+                    self.role = Role::Other;
+                    if w.enter_object()? {
+                        w.members(|w, key| {
+                            if key != Key::Role {
+                                return w.skip_value().map(|_| ());
+                            }
+                            let shape = w.capture(&mut self.text)?;
+                            self.role = match shape {
+                                Shape::String => Role::of(&self.text),
+                                _ => Role::Other,
+                            };
+                            Ok(())
+                        })?;
+                    }
+                }
+                Key::Role | Key::Other => {
+                    w.skip_value()?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn rec(&self, start: u64, end: u64, arena: &mut Vec<u8>) -> Rec {
+        Rec {
+            start,
+            end,
+            time: self.time,
+            id: self.has_id.then(|| push(arena, &self.id)),
+            parent: push(arena, &self.parent),
+            parent_kind: self.parent_kind,
+            kind: self.kind,
+            role: if self.kind == Kind::Message {
+                self.role
+            } else {
+                Role::Other
+            },
+        }
+    }
+}
