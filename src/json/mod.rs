@@ -11,6 +11,7 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 pub mod js;
+pub mod pretty;
 pub mod scan;
 
 /// One JSON value, as stored. All accessors are total: what is not there is `None` or empty.

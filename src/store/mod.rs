@@ -1,10 +1,12 @@
 //! The file: how its lines are scanned, where its header and its leaf pointer are, and where
 //! sessions live.
 
+pub mod create;
 pub mod discover;
 pub mod header;
 pub mod index;
 pub mod leaf;
+pub mod moves;
 pub mod source;
 
 /// The id of an entry of a version 1 file, which stores none: 16 hex digits that follow from the

@@ -1,0 +1,235 @@
+//! The outside world: environment, clock, terminal, working directory. Nothing else in the
+//! program looks at them, so that tests can say what they are.
+#![expect(clippy::disallowed_methods, reason = "this is the place that the lint points to")]
+
+use std::cell::RefCell;
+use std::io::{IsTerminal, Read};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use super::args::Global;
+use super::failure::Failure;
+use crate::error::Error;
+use crate::rev::resolve::{Found, Target, resolve};
+use crate::rev::syntax::Rev;
+use crate::session::Session;
+use crate::store::discover::Places;
+use crate::ui::Ui;
+
+/// What a command is given besides its own arguments.
+#[derive(Debug)]
+pub struct Context {
+    /// Where output goes.
+    pub ui: Ui,
+    /// Now, in Unix milliseconds.
+    pub now: i64,
+    global: Global,
+    places: Places,
+    env_session: Option<String>,
+    opened: RefCell<Vec<(PathBuf, Rc<Session>)>>,
+}
+
+fn env(name: &str) -> Option<String> {
+    // A value that is not UTF-8 can name a directory; lossily read it names none, which is told.
+    let value = std::env::var_os(name)?.to_string_lossy().into_owned();
+    (!value.is_empty()).then_some(value)
+}
+
+impl Context {
+    /// Looks at the outside world once.
+    pub fn new(global: Global) -> Result<Context, Failure> {
+        if let Some(dir) = &global.directory {
+            std::env::set_current_dir(dir).map_err(Error::io("enter", dir))?;
+        }
+        let cwd = std::env::current_dir().map_err(Error::io("read", Path::new(".")))?;
+        let places = Places {
+            cwd,
+            home: std::env::home_dir(),
+            agent_dir: env("PI_CODING_AGENT_DIR").map(PathBuf::from),
+            session_dir: global
+                .session_dir
+                .clone()
+                .or_else(|| env("PI_CODING_AGENT_SESSION_DIR").map(PathBuf::from)),
+        };
+        let ui = Ui::new(&global, &Terminal::detect());
+        Ok(Context {
+            ui,
+            now: jiff::Timestamp::now().as_millisecond(),
+            global,
+            places,
+            env_session: env("PIS_SESSION").or_else(|| env("PI_SESSION_FILE")),
+            opened: RefCell::default(),
+        })
+    }
+
+    /// Whether `--json` was given.
+    pub fn json(&self) -> bool {
+        self.global.json
+    }
+
+    /// The template of `--format`.
+    pub fn format(&self) -> Option<&str> {
+        self.global.format.as_deref()
+    }
+
+    /// Whether `--quiet` was given.
+    pub fn quiet(&self) -> bool {
+        self.global.quiet
+    }
+
+    /// Where sessions live.
+    pub fn places(&self) -> &Places {
+        &self.places
+    }
+
+    /// Where sessions of another directory live.
+    pub fn places_at(&self, cwd: Option<&Path>) -> Places {
+        let Some(cwd) = cwd else { return self.places.clone() };
+        // pi stores a directory as it is named, made absolute; it need not exist.
+        let cwd = std::path::absolute(cwd).unwrap_or_else(|_| cwd.to_owned());
+        Places { cwd, ..self.places.clone() }
+    }
+
+    /// A new session id: a UUID of version 7, as pi makes them.
+    pub fn new_session_id(&self) -> String {
+        uuid::Uuid::now_v7().to_string()
+    }
+
+    /// A new entry id: 16 hex digits, so many random bits that no scan for it is needed.
+    pub fn new_entry_id(&self) -> String {
+        let (high, _) = uuid::Uuid::new_v4().as_u64_pair();
+        let (_, low) = uuid::Uuid::new_v4().as_u64_pair();
+        // Version and variant are fixed bits, which do not meet in the two halves.
+        format!("{:016x}", high ^ low)
+    }
+
+    /// Now, as pi writes times.
+    pub fn timestamp(&self) -> String {
+        crate::time::format(self.now).unwrap_or_default()
+    }
+
+    /// The session that the options, the environment or the working directory name.
+    pub fn session(&self) -> Result<Rc<Session>, Failure> {
+        match self.global.session.as_ref().or(self.env_session.as_ref()) {
+            Some(name) => self.open(name),
+            None => self.open_file(self.places.newest()?),
+        }
+    }
+
+    /// The session with a name: a path, an id, a unique beginning or name, `-`.
+    pub fn open(&self, name: &str) -> Result<Rc<Session>, Failure> {
+        if name != "-" {
+            let path = self.places.find(name, &|path| {
+                Session::open(path).and_then(|s| s.session_name()).ok().flatten()
+            })?;
+            return self.open_file(path);
+        }
+        let path = PathBuf::from("-");
+        if let Some(session) = self.already_open(&path) {
+            return Ok(session);
+        }
+        let mut bytes = Vec::new();
+        let read = std::io::stdin().lock().read_to_end(&mut bytes);
+        read.map_err(Error::io("read", Path::new("standard input")))?;
+        Ok(self.keep(path, Session::from_bytes(bytes)?))
+    }
+
+    fn already_open(&self, path: &Path) -> Option<Rc<Session>> {
+        let opened = self.opened.borrow();
+        opened.iter().find(|(p, _)| p == path).map(|(_, session)| Rc::clone(session))
+    }
+
+    fn keep(&self, path: PathBuf, session: Session) -> Rc<Session> {
+        let session = Rc::new(session);
+        self.opened.borrow_mut().push((path, Rc::clone(&session)));
+        session
+    }
+
+    fn open_file(&self, path: PathBuf) -> Result<Rc<Session>, Failure> {
+        match self.already_open(&path) {
+            Some(session) => Ok(session),
+            None => Ok(self.keep(path.clone(), Session::open(&path)?)),
+        }
+    }
+
+    /// The session a revision is in.
+    pub fn session_of(&self, rev: &Rev) -> Result<Rc<Session>, Failure> {
+        match &rev.session {
+            Some(name) => self.open(name),
+            None => self.session(),
+        }
+    }
+
+    /// Finds a revision and tells its warnings.
+    pub fn find(&self, rev: &Rev) -> Result<(Rc<Session>, Found), Failure> {
+        let session = self.session_of(rev)?;
+        let found = resolve(&session, rev)?;
+        for warning in &found.warnings {
+            self.ui.note("ambiguous-label", warning);
+        }
+        Ok((session, found))
+    }
+
+    /// Reads and finds a revision.
+    pub fn resolve(&self, text: &str) -> Result<(Rc<Session>, Target), Failure> {
+        let (session, found) = self.find(&Rev::parse(text).map_err(Error::from)?)?;
+        Ok((session, found.target))
+    }
+
+    /// Tells what was met in the sessions that were read, and ends the output.
+    pub fn finish(&mut self) -> Result<(), Failure> {
+        let written = self.ui.finish();
+        for (_, session) in self.opened.borrow().iter() {
+            crate::ui::notices::tell(&self.ui, session)?;
+        }
+        Ok(written?)
+    }
+}
+
+/// What the terminal is like, and what the user wants of it.
+#[derive(Debug, Clone, Default)]
+pub struct Terminal {
+    /// Whether stdout is a terminal.
+    pub stdout: bool,
+    /// Whether stderr is a terminal.
+    pub stderr: bool,
+    /// Columns, where known.
+    pub width: Option<usize>,
+    /// Whether the locale can show more than ASCII.
+    pub utf8: bool,
+    /// `NO_COLOR` is set and not empty.
+    pub no_color: bool,
+    /// `CLICOLOR_FORCE` is set and not `0`.
+    pub force_color: bool,
+    /// `TERM` is `dumb`.
+    pub dumb: bool,
+    /// The pager's command line.
+    pub pager: Option<String>,
+    /// Whether `LESS` is set.
+    pub less: bool,
+}
+
+impl Terminal {
+    fn detect() -> Terminal {
+        // The first of these that is set decides, as in setlocale(3).
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|n| env(n)).unwrap_or_default();
+        let locale = locale.to_ascii_lowercase();
+        let stdout = std::io::stdout().is_terminal();
+        let size = || terminal_size::terminal_size().map(|(w, _)| usize::from(w.0));
+        Terminal {
+            stdout,
+            stderr: std::io::stderr().is_terminal(),
+            width: env("COLUMNS").and_then(|c| c.parse().ok()).or_else(size).filter(|&w| w > 0),
+            utf8: locale.contains("utf-8") || locale.contains("utf8") || cfg!(windows),
+            no_color: env("NO_COLOR").is_some(),
+            force_color: env("CLICOLOR_FORCE").is_some_and(|v| v != "0"),
+            dumb: env("TERM").is_some_and(|t| t == "dumb"),
+            // Set but empty means: no pager.
+            pager: ["PIS_PAGER", "PAGER"]
+                .iter()
+                .find_map(std::env::var_os)
+                .map(|p| p.to_string_lossy().into_owned()),
+            less: env("LESS").is_some(),
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! The command line: arguments that commands share, the outside world, errors to exit codes.
+
+pub mod args;
+pub(crate) mod complete;
+mod context;
+mod failure;
+pub(crate) mod since;
+
+use std::ffi::OsString;
+
+pub use args::{Cli, command};
+pub use context::{Context, Terminal};
+pub use failure::{Exit, Failure};
+
+use clap::Parser;
+
+/// Runs the program with the arguments and returns its exit code.
+pub fn main(args: Vec<OsString>) -> u8 {
+    clap_complete::CompleteEnv::with_factory(command).complete();
+    let wants_json = args.iter().any(|a| a == "--json");
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(e) => return failure::usage(&e, wants_json),
+    };
+    let mut context = match Context::new(cli.global) {
+        Ok(context) => context,
+        Err(failure) => return failure.report(wants_json),
+    };
+    let result = cli.command.run(&mut context);
+    let finished = context.finish();
+    match result.and_then(|exit| finished.map(|()| exit)) {
+        Ok(exit) => exit.code(),
+        Err(failure) => failure.report(wants_json),
+    }
+}

@@ -1,0 +1,8 @@
+//! The commands, one file each: arguments, examples, `run`.
+
+mod listing;
+pub(crate) mod plumbing;
+pub(crate) mod porcelain;
+mod ranges;
+
+pub(crate) use listing::{Listing, plain};

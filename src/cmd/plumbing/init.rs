@@ -1,0 +1,81 @@
+//! `pis init`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+use serde::Serialize;
+
+use crate::cli::{Context, Exit, Failure};
+use crate::store::create::{NewSession, create, is_valid_id};
+
+/// Make a new session file and print its path
+///
+/// The file holds a header, and the name if one is given. It lies where pi looks for sessions of
+/// the directory, and is the newest one there.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  PIS_SESSION=$(pis init --name 'three plans')
+  pis init --session-dir /tmp --cwd /srv/app --id nightly-42")]
+pub(crate) struct Init {
+    /// The session's id; without it a new UUID, as pi makes them
+    #[arg(long)]
+    id: Option<String>,
+    /// The session's name
+    #[arg(long)]
+    name: Option<String>,
+    /// The directory the session belongs to; without it the current one
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    cwd: Option<PathBuf>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Made {
+    session: String,
+    session_id: String,
+    leaf: Option<String>,
+    prompt: Option<String>,
+}
+
+impl Init {
+    pub(crate) fn run(self, context: &mut Context) -> Result<Exit, Failure> {
+        let places = context.places_at(self.cwd.as_deref());
+        let id = match self.id {
+            Some(id) if !is_valid_id(&id) => {
+                return Err(Failure::usage(format!("'{id}' is no session id")).hint(
+                    "an id has letters, digits, '.', '_' and '-', and a letter or digit at both ends",
+                ));
+            }
+            Some(id) => id,
+            None => context.new_session_id(),
+        };
+        let dir = places.session_dir();
+        if let Some(taken) = places.holder_of(&id) {
+            return Err(Failure::usage(format!(
+                "session '{id}' exists already: '{}'",
+                taken.display()
+            )));
+        }
+        let entry_id = context.new_entry_id();
+        // A name has one line, as pi stores it.
+        let name = self.name.map(|n| n.split(['\r', '\n']).collect::<Vec<_>>().join(" "));
+        let name = name.map(|n| n.trim().to_owned()).filter(|n| !n.is_empty());
+        let timestamp = context.timestamp();
+        let new = NewSession {
+            id: &id,
+            cwd: &places.cwd,
+            timestamp: &timestamp,
+            name: name.as_deref().map(|name| (name, entry_id.as_str())),
+        };
+        let path = create(&dir.path, &new)?;
+        context.ui.note("newest-session", "this session is the newest of its directory now");
+        if context.json() {
+            let leaf = name.map(|_| entry_id);
+            let session = path.display().to_string();
+            context.ui.json_row(&Made { session, session_id: id, leaf, prompt: None })?;
+        } else {
+            context.ui.plain_row(&path.display().to_string())?;
+        }
+        Ok(Exit::Yes)
+    }
+}

@@ -1,0 +1,303 @@
+//! `pis log`.
+
+use std::rc::Rc;
+
+use clap::Args;
+use regex::Regex;
+
+use crate::cli::{Context, Exit, Failure, complete, since};
+use crate::cmd::plumbing::selection::{Selection, Wanted};
+use crate::cmd::ranges::{Entries, entries_of};
+use crate::cmd::Listing;
+use crate::entry::{self, Entry, Role};
+use crate::error::Result;
+use crate::session::Session;
+use crate::store::index::Ix;
+use crate::ui::filter::Filter;
+use crate::ui::graph::{Drawing, View, is_cut};
+use crate::ui::record::{Marks, OnPath};
+use crate::ui::rows::{Layout, Row};
+
+/// Show what was said, newest first
+///
+/// Without a revision, the path to the leaf; with --graph or --all, all branches. A..B shows what
+/// is on the path to B and not on the path to A. Tool calls and their results fold into a count on
+/// the message that ends them, unless --filter shows them.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  pis log --graph
+  pis log --oneline -n 20
+  pis log good..@ --role user
+  pis log --grep 'panic' --since '2 days ago'
+  pis log --json | jq -r 'select(.label != null) | .label'
+  pis log --format '%h %ar %s'")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
+pub(crate) struct Log {
+    /// Draw how the branches hang together
+    #[arg(long, conflicts_with = "reverse")]
+    graph: bool,
+    /// Show all branches
+    #[arg(long, conflicts_with = "revs")]
+    all: bool,
+    /// Show id and text only
+    #[arg(long)]
+    oneline: bool,
+    /// Show at most N entries
+    #[arg(short = 'n', long = "max-count", value_name = "N")]
+    number: Option<usize>,
+    /// Show the oldest first
+    #[arg(long)]
+    reverse: bool,
+    /// What is shown: no-tools, or with --json everything
+    #[arg(long, value_enum, value_name = "FILTER")]
+    filter: Option<Filter>,
+    #[command(flatten)]
+    selection: Selection,
+    /// Only entries whose text matches this regular expression
+    #[arg(long, value_name = "REGEX")]
+    grep: Option<Regex>,
+    /// Only entries at or after this time, such as 2026-01-31 or '2 days ago'
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// Only entries at or before this time
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+    /// Draw with ASCII only
+    #[arg(long)]
+    ascii: bool,
+    /// Revisions or ranges
+    #[arg(value_name = "REV|RANGE", add = complete::revisions())]
+    revs: Vec<String>,
+}
+
+/// What decides whether an entry is shown.
+struct Shown {
+    filter: Option<Filter>,
+    wanted: Wanted,
+    grep: Option<Regex>,
+    since: Option<i64>,
+    until: Option<i64>,
+    leaf: Option<Ix>,
+}
+
+impl Shown {
+    fn shows(&self, session: &Session, ix: Ix) -> Result<bool> {
+        if !self.wanted.keeps(session, ix)? {
+            return Ok(false);
+        }
+        if self.since.is_some() || self.until.is_some() {
+            let Some(time) = session.index().time(ix) else { return Ok(false) };
+            if self.since.is_some_and(|t| time < t) || self.until.is_some_and(|t| time > t) {
+                return Ok(false);
+            }
+        }
+        if let Some(filter) = self.filter
+            && !filter.shows(session, ix, self.leaf == Some(ix))?
+        {
+            return Ok(false);
+        }
+        match &self.grep {
+            None => Ok(true),
+            Some(regex) => {
+                Ok(regex.is_match(&entry::text(Entry::new(&session.line(ix)?))))
+            }
+        }
+    }
+}
+
+impl Log {
+    pub(crate) fn run(mut self, context: &mut Context) -> Result<Exit, Failure> {
+        let time = |text: &Option<String>| match text {
+            Some(text) => since::parse(text, context.now).map(Some),
+            None => Ok(None),
+        };
+        let (since, until) = (time(&self.since)?, time(&self.until)?);
+        let wanted = std::mem::take(&mut self.selection).read();
+        // Whoever asks for a type or role wants to see it.
+        let default = if context.json() || context.format().is_some() || !wanted.is_everything() {
+            None
+        } else {
+            Some(Filter::NoTools)
+        };
+        let all = self.all || (self.graph && self.revs.is_empty());
+        let entries = if all { None } else { Some(entries_of(context, &self.revs)?) };
+        let session = match &entries {
+            Some(entries) => Rc::clone(&entries.session),
+            None => context.session()?,
+        };
+        let shown = Shown {
+            filter: self.filter.or(default),
+            wanted,
+            grep: self.grep.take(),
+            since,
+            until,
+            leaf: session.leaf()?.ix,
+        };
+        if self.graph && !context.json() && context.format().is_none() {
+            return self.draw_graph(context, &session, entries, &shown);
+        }
+        let whole_path = !all && self.revs.is_empty();
+        let marks = if whole_path {
+            Marks { leaf: shown.leaf, on_path: OnPath::All }
+        } else {
+            Marks::all(&session)?
+        };
+        let walk = self.walk(&session, entries)?;
+        if let Some(listing) = Listing::of(context, &session)? {
+            let kept = self.kept(&session, walk, &shown)?;
+            for (ix, _) in kept {
+                listing.row(context, &session, ix, &marks, |record| record)?;
+            }
+            return Ok(Exit::Yes);
+        }
+        self.print_rows(context, &session, walk, &shown, &marks)
+    }
+
+    /// The entries that may be shown, newest first.
+    fn walk(
+        &self,
+        session: &Rc<Session>,
+        entries: Option<Entries>,
+    ) -> Result<Box<dyn Iterator<Item = Result<Ix>>>> {
+        if let Some(entries) = entries {
+            return Ok(Box::new(entries.walk.map(|step| step.map(|(_, ix)| ix))));
+        }
+        session.load_all()?;
+        let index = session.index();
+        let all: Vec<_> = index.newest_first().filter(|&ix| index.is_current(ix)).collect();
+        Ok(Box::new(all.into_iter().map(Ok)))
+    }
+
+    /// The entries that are shown, in the order in which they are, each with the number of tool
+    /// results that are folded into it.
+    fn kept(
+        &self,
+        session: &Session,
+        walk: impl Iterator<Item = Result<Ix>>,
+        shown: &Shown,
+    ) -> Result<Vec<(Ix, usize)>> {
+        let mut kept: Vec<(Ix, usize)> = Vec::new();
+        let limit = self.number.unwrap_or(usize::MAX);
+        for ix in walk {
+            let ix = ix?;
+            if shown.shows(session, ix)? {
+                if kept.len() == limit {
+                    break;
+                }
+                kept.push((ix, 0));
+            } else if session.role(ix) == Role::ToolResult
+                && let Some((_, tools)) = kept.last_mut()
+            {
+                *tools += 1;
+            }
+        }
+        if self.reverse {
+            kept.reverse();
+        }
+        Ok(kept)
+    }
+
+    fn print_rows(
+        &self,
+        context: &mut Context,
+        session: &Session,
+        walk: impl Iterator<Item = Result<Ix>>,
+        shown: &Shown,
+        marks: &Marks,
+    ) -> Result<Exit, Failure> {
+        /// Columns are measured over this many rows, so that the first ones show at once.
+        const BATCH: usize = 500;
+        let kept = self.kept(session, walk, shown)?;
+        if kept.is_empty() {
+            context.ui.note("nothing-shown", "there is nothing to show");
+        }
+        context.ui.page();
+        let mut layout = Layout::new(&context.ui, session, context.now, self.ascii);
+        let leaf_row = visible_leaf(session, shown.leaf, &kept)?;
+        for batch in kept.chunks(BATCH) {
+            let rows = batch.iter().map(|&(ix, tools)| {
+                let mut row = layout.row(session, ix, marks, leaf_row == Some(ix))?;
+                row.tools = tools;
+                Ok(row)
+            });
+            let rows = rows.collect::<Result<Vec<Row>>>()?;
+            layout.measure(rows.iter());
+            for row in &rows {
+                let line = if self.oneline {
+                    layout.render_oneline(&context.ui, row, 0)
+                } else {
+                    layout.render(&context.ui, row, 0)
+                };
+                context.ui.row(&line)?;
+            }
+        }
+        Ok(Exit::Yes)
+    }
+
+    fn draw_graph(
+        &self,
+        context: &mut Context,
+        session: &Session,
+        entries: Option<Entries>,
+        shown: &Shown,
+    ) -> Result<Exit, Failure> {
+        let chosen = match entries {
+            Some(entries) => {
+                let set = entries.walk.map(|step| step.map(|(_, ix)| ix));
+                Some(set.collect::<Result<hashbrown::HashSet<Ix>>>()?)
+            }
+            None => None,
+        };
+        let view = View::new(session, shown.leaf, |ix| {
+            Ok(chosen.as_ref().is_none_or(|set| set.contains(&ix)) && shown.shows(session, ix)?)
+        })?;
+        let tree = session.tree()?;
+        let marks = Marks::all(session)?;
+        let mut order = view.children_first(tree, shown.leaf);
+        if let Some(limit) = self.number {
+            order.truncate(limit);
+        }
+        if order.is_empty() {
+            context.ui.note("nothing-shown", "there is nothing to show");
+        }
+        context.ui.page();
+        let mut layout = Layout::new(&context.ui, session, context.now, self.ascii);
+        let mut drawing = Drawing::new(context.ui.unicode() && !self.ascii);
+        let mut rows = Vec::with_capacity(order.len());
+        for ix in order {
+            let mut row = layout.row(session, ix, &marks, view.leaf == Some(ix))?;
+            row.tools = view.tools.get(&ix).copied().unwrap_or_default();
+            rows.push((ix, row));
+        }
+        layout.measure(rows.iter().map(|(_, row)| row));
+        for (ix, row) in rows {
+            let parent = view.parent.get(&ix).copied();
+            let indent = drawing.indent(ix, parent);
+            let text = if self.oneline {
+                layout.render_oneline(&context.ui, &row, indent)
+            } else {
+                layout.render(&context.ui, &row, indent)
+            };
+            let lines = drawing.row(ix, parent, is_cut(tree, ix), row.on_path, text);
+            for line in lines.lines() {
+                context.ui.row(line.trim_end())?;
+            }
+        }
+        Ok(Exit::Yes)
+    }
+}
+
+/// The row that carries the leaf's mark: the leaf, or what is shown of the path nearest to it.
+fn visible_leaf(session: &Session, leaf: Option<Ix>, kept: &[(Ix, usize)]) -> Result<Option<Ix>> {
+    let Some(leaf) = leaf else { return Ok(None) };
+    let rows: hashbrown::HashSet<Ix> = kept.iter().map(|(ix, _)| *ix).collect();
+    /// Hidden entries are few; a leaf whose path is not shown needs no long search.
+    const STEPS: usize = 1000;
+    for ix in session.ancestors(leaf).take(STEPS) {
+        let ix = ix?;
+        if rows.contains(&ix) {
+            return Ok(Some(ix));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,107 @@
+//! New session files: written beside their place, synced, then put there, never over another.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+
+/// What is put into a new header.
+#[derive(Debug, Clone)]
+pub struct NewSession<'a> {
+    /// The session's id.
+    pub id: &'a str,
+    /// The directory it belongs to.
+    pub cwd: &'a Path,
+    /// When it begins, as pi writes times.
+    pub timestamp: &'a str,
+    /// Its name, if it gets one, and the id of the entry that holds it.
+    pub name: Option<(&'a str, &'a str)>,
+}
+
+/// Whether pi 1.6.0 takes the text for a session id: letters, digits, `.`, `_` and `-`, with a
+/// letter or digit at both ends.
+pub fn is_valid_id(id: &str) -> bool {
+    let plain = |b: &u8| b.is_ascii_alphanumeric();
+    let bytes = id.as_bytes();
+    bytes.first().is_some_and(plain)
+        && bytes.last().is_some_and(plain)
+        && bytes.iter().all(|b| plain(b) || matches!(b, b'.' | b'_' | b'-'))
+}
+
+/// The name pi gives a session's file.
+pub fn file_name(timestamp: &str, id: &str) -> String {
+    format!("{}_{id}.jsonl", timestamp.replace([':', '.'], "-"))
+}
+
+/// Creates a session in a directory, which is made if need be, and returns its path.
+pub fn create(dir: &Path, new: &NewSession<'_>) -> Result<PathBuf> {
+    let header = serde_json::json!({
+        "type": "session",
+        "version": 3,
+        "id": new.id,
+        "timestamp": new.timestamp,
+        "cwd": new.cwd.to_string_lossy(),
+    });
+    let mut text = format!("{header}\n");
+    if let Some((name, id)) = new.name {
+        let entry = serde_json::json!({
+            "type": "session_info",
+            "id": id,
+            "parentId": null,
+            "timestamp": new.timestamp,
+            "name": name,
+        });
+        text.push_str(&format!("{entry}\n"));
+    }
+    let path = dir.join(file_name(new.timestamp, new.id));
+    write_new(&path, text.as_bytes())?;
+    Ok(path)
+}
+
+/// Writes a file that must not exist yet, whole or not at all, readable by its owner only.
+pub fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
+    let dir = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(dir).map_err(Error::io("create", dir))?;
+    // A temporary file has mode 0600, which it keeps.
+    let mut file = tempfile::Builder::new()
+        .prefix(".pis-")
+        .tempfile_in(dir)
+        .map_err(Error::io("write into", dir))?;
+    file.write_all(bytes).map_err(Error::io("write", path))?;
+    file.as_file().sync_all().map_err(Error::io("write", path))?;
+    file.persist_noclobber(path).map_err(|e| Error::io("create", path)(e.error))?;
+    sync_dir(dir);
+    Ok(())
+}
+
+/// Makes a new name in a directory last. Not every file system can; the file itself is safe.
+fn sync_dir(dir: &Path) {
+    if let Ok(dir) = std::fs::File::open(dir) {
+        let _ = dir.sync_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_pis() {
+        for id in ["a", "a..b", "HEAD", "0-1_2.3z"] {
+            assert!(is_valid_id(id), "{id}");
+        }
+        for id in ["", ".", "-a", "a-", "a/b", "..", "a b", "é"] {
+            assert!(!is_valid_id(id), "{id}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_never_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x/y.jsonl");
+        write_new(&path, b"one").unwrap();
+        assert!(write_new(&path, b"two").is_err());
+        assert_eq!(std::fs::read(&path).unwrap(), b"one");
+        assert_eq!(std::fs::read_dir(dir.path().join("x")).unwrap().count(), 1, "nothing is left");
+    }
+}

@@ -1,0 +1,80 @@
+//! The log of moves: where pis put the leaf, and when.
+//!
+//! A line a change, JSON, in `.pis/<file name>.d/log`. pi moves the leaf without writing there;
+//! such a move shows in that a line does not start where the one before it ended, and counts as
+//! one move.
+
+use std::path::Path;
+
+use serde::Deserialize;
+
+/// One line of the log.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Move {
+    /// When, in Unix milliseconds.
+    pub time: i64,
+    /// The command that moved the leaf.
+    pub op: String,
+    /// The id of the leaf before; `None` before the first entry.
+    pub old: Option<String>,
+    /// The id of the leaf after.
+    pub new: Option<String>,
+    /// The length of the session after the change, in bytes.
+    pub size: u64,
+    /// What the caller gave as the reason.
+    #[serde(default)]
+    pub reason: Option<String>,
+}
+
+impl Move {
+    /// Whether the user asked to be elsewhere, rather than to write something.
+    pub fn is_checkout(&self) -> bool {
+        matches!(self.op.as_str(), "checkout" | "set-leaf" | "undo")
+    }
+}
+
+/// Reads the log of a session, oldest line first. Lines that do not parse, such as one cut off by
+/// a crash, are passed over; no log is an empty one.
+pub fn read(session: &Path) -> Vec<Move> {
+    let Some(dir) = super::leaf::state_dir(session) else { return Vec::new() };
+    let Ok(bytes) = std::fs::read(dir.join("log")) else { return Vec::new() };
+    bytes.split(|&b| b == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
+}
+
+/// Every place the leaf has been, newest (`now`) first, pi's moves counted in.
+pub fn places(log: &[Move], now: Option<&str>) -> Vec<Option<String>> {
+    let mut places: Vec<Option<String>> = Vec::new();
+    for step in log {
+        if places.last() != Some(&step.old) {
+            places.push(step.old.clone());
+        }
+        places.push(step.new.clone());
+    }
+    let now = now.map(str::to_owned);
+    if places.last() != Some(&now) {
+        places.push(now);
+    }
+    places.reverse();
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(old: &str, new: &str) -> Move {
+        let (old, new) = (Some(old.to_owned()), Some(new.to_owned()));
+        Move { time: 0, op: "checkout".into(), old, new, size: 0, reason: None }
+    }
+
+    #[test]
+    fn what_pi_did_between_two_lines_is_one_move() {
+        let log = [step("a", "b"), step("b", "c"), step("x", "d")];
+        let place = |id: &str| Some(id.to_owned());
+        let wanted = ["d", "x", "c", "b", "a"].map(place);
+        assert_eq!(places(&log, Some("d")), wanted);
+        assert_eq!(places(&log, Some("e"))[0], place("e"), "pi has moved since the last line");
+        assert_eq!(places(&[], Some("e")), [place("e")]);
+        assert_eq!(places(&[], None), [None]);
+    }
+}
