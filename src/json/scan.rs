@@ -8,7 +8,7 @@
 
 use std::io;
 
-use wide::u8x16;
+use wide::u8x32;
 
 use super::decode;
 
@@ -103,13 +103,6 @@ impl<'s> Window<'s> {
         self.base + self.pos as u64
     }
 
-    /// Goes on at another place, keeping the buffers.
-    pub(crate) fn seek(&mut self, start: u64) {
-        self.buf.clear();
-        self.base = start;
-        self.pos = 0;
-    }
-
     /// The read error that looked like an end of file, if there was one.
     pub(crate) fn take_error(&mut self) -> io::Result<()> {
         self.error.take().map_or(Ok(()), Err)
@@ -186,28 +179,38 @@ impl<'s> Window<'s> {
     fn string(&mut self) -> Result<bool, Bad> {
         let mut escapes = false;
         loop {
-            let Some(n) = find_special(&self.buf[self.pos..]) else {
-                self.pos = self.buf.len();
-                if self.refill() {
-                    continue;
-                }
-                return Err(Bad::Truncated);
-            };
+            let (n, stop) = pass_blocks(&self.buf[self.pos..], &mut escapes);
             self.pos += n;
-            match self.buf[self.pos] {
-                b'"' => {
-                    self.pos += 1;
-                    return Ok(escapes);
+            match stop {
+                Stop::Quote => return Ok(escapes),
+                Stop::Bad => return Err(self.bad_byte()),
+                Stop::Tail => {}
+            }
+            // Fewer bytes than a block are left: one by one, with refills, to the next block.
+            loop {
+                match self.peek().ok_or(Bad::Truncated)? {
+                    b'"' => {
+                        self.pos += 1;
+                        return Ok(escapes);
+                    }
+                    b'\\' => {
+                        escapes = true;
+                        self.pos += 1;
+                        self.escape()?;
+                    }
+                    0..0x20 => return Err(self.bad_byte()),
+                    _ => self.pos += 1,
                 }
-                b'\\' => {
-                    escapes = true;
-                    self.pos += 1;
-                    self.escape()?;
+                if self.buf.len() - self.pos >= BLOCK {
+                    break;
                 }
-                b'\n' => return Err(Bad::Truncated),
-                _ => return Err(Bad::Syntax),
             }
         }
+    }
+
+    /// The error for the byte at hand, where a string cannot go on.
+    fn bad_byte(&mut self) -> Bad {
+        if matches!(self.peek(), None | Some(b'\n')) { Bad::Truncated } else { Bad::Syntax }
     }
 
     /// Passes an escape after its backslash.
@@ -527,27 +530,62 @@ impl Key {
     }
 }
 
-/// Whether a byte ends the plain part of a JSON string: a quote, a backslash, a control character.
-fn is_special(b: u8) -> bool {
-    b == b'"' || b == b'\\' || b < 0x20
+/// Bytes that are looked at together inside a string.
+const BLOCK: usize = 32;
+
+/// Where a run of whole blocks stopped.
+enum Stop {
+    /// Behind the closing quote.
+    Quote,
+    /// At a byte that cannot stand in a string.
+    Bad,
+    /// Before the last bytes, which make no whole block or hold an escape that does.
+    Tail,
 }
 
-/// The first byte that ends the plain part of a string, 16 bytes at a time.
+/// Passes as much of a string as lies in whole blocks. The special bytes of a block are found
+/// together and then taken one after another, so that text full of escapes costs little more
+/// than plain text.
 #[inline]
-fn find_special(bytes: &[u8]) -> Option<usize> {
-    let (quote, backslash, control) = (u8x16::splat(b'"'), u8x16::splat(b'\\'), u8x16::splat(0x1f));
-    let (blocks, rest) = bytes.as_chunks::<16>();
+fn pass_blocks(bytes: &[u8], escapes: &mut bool) -> (usize, Stop) {
+    let (quote, backslash, control) = (u8x32::splat(b'"'), u8x32::splat(b'\\'), u8x32::splat(0x1f));
+    let (blocks, _) = bytes.as_chunks::<BLOCK>();
+    // Bytes of the next block that an escape has already passed.
+    let mut passed = 0;
     for (i, block) in blocks.iter().enumerate() {
-        let v = u8x16::new(*block);
-        let hit = v.simd_eq(quote) | v.simd_eq(backslash) | v.min(control).simd_eq(v);
-        let mask = hit.to_bitmask();
-        if mask != 0 {
-            return Some(i * 16 + mask.trailing_zeros() as usize);
+        let v = u8x32::new(*block);
+        let hits = v.simd_eq(quote) | v.simd_eq(backslash) | v.min(control).simd_eq(v);
+        let mut mask = hits.to_bitmask() & (u32::MAX << passed);
+        passed = 0;
+        while mask != 0 {
+            let at = mask.trailing_zeros() as usize;
+            let here = i * BLOCK + at;
+            match block[at] {
+                b'"' => return (here + 1, Stop::Quote),
+                b'\\' => {}
+                _ => return (here, Stop::Bad),
+            }
+            *escapes = true;
+            let len = match bytes.get(here + 1) {
+                Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => 2,
+                Some(b'u') => match bytes.get(here + 2..here + 6) {
+                    Some(hex) if hex.iter().all(u8::is_ascii_hexdigit) => 6,
+                    Some(_) => return (here + 1, Stop::Bad),
+                    None => return (here, Stop::Tail),
+                },
+                Some(_) => return (here + 1, Stop::Bad),
+                None => return (here, Stop::Tail),
+            };
+            match u32::MAX.checked_shl(u32::try_from(at + len).unwrap_or(u32::MAX)) {
+                Some(rest) => mask &= rest,
+                None => {
+                    passed = at + len - BLOCK;
+                    mask = 0;
+                }
+            }
         }
     }
-    rest.iter()
-        .position(|&b| is_special(b))
-        .map(|n| blocks.len() * 16 + n)
+    (blocks.len() * BLOCK + passed, Stop::Tail)
 }
 
 #[cfg(test)]
@@ -646,16 +684,26 @@ mod tests {
     }
 
     #[test]
-    fn special_bytes_are_found_at_every_place() {
-        for len in 0..70 {
-            let mut bytes = vec![0xe9; len];
-            assert_eq!(find_special(&bytes), None);
-            for at in 0..len {
-                for b in [0, 0x1f, b'"', b'\\'] {
-                    bytes[at] = b;
-                    assert_eq!(find_special(&bytes), Some(at));
-                }
-                bytes[at] = 0x20;
+    fn every_byte_of_a_string_is_looked_at() {
+        for len in 0..100 {
+            for (escape, good) in [
+                (&br"\n"[..], true),
+                (br#"\""#, true),
+                (br"\\", true),
+                (br"\u00e9", true),
+                (br"\u00g9", false),
+                (br"\x", false),
+                (b"\x1f", false),
+                (b"\x7f", true),
+            ] {
+                let mut text = b"{\"a\":\"".to_vec();
+                text.extend(std::iter::repeat_n(0xe9, len));
+                text.extend_from_slice(escape);
+                text.extend_from_slice(escape);
+                text.extend(std::iter::repeat_n(b'z', 70));
+                text.extend_from_slice(b"\"}");
+                let wanted = if good { Line::Object } else { Line::Bad(Bad::Syntax) };
+                assert_eq!(line_of(&text), wanted, "{}", String::from_utf8_lossy(&text));
             }
         }
     }
