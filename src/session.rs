@@ -24,7 +24,16 @@ pub struct Session {
     index: RefCell<Index>,
     tree: OnceCell<Tree>,
     labels: OnceCell<Labels>,
+    newest_labels: RefCell<NewestLabels>,
     leaf: OnceCell<Leaf>,
+}
+
+/// The last label of each target, among the entries read so far.
+#[derive(Debug, Default)]
+struct NewestLabels {
+    /// How many entries were looked at.
+    passed: usize,
+    by_target: hashbrown::HashMap<String, Option<String>>,
 }
 
 /// Where the leaf is, and why.
@@ -75,6 +84,7 @@ impl Session {
             index: RefCell::new(index),
             tree: OnceCell::new(),
             labels: OnceCell::new(),
+            newest_labels: RefCell::default(),
             leaf: OnceCell::new(),
         };
         if session.migration == Migration::None && session.lacks_ids()? {
@@ -242,30 +252,27 @@ impl Session {
         self.source.read_range(start, end).map_err(self.io_error())
     }
 
-    /// The entry's label, if it has one. Only the end of the file is read where that is enough:
-    /// a label stands behind the entry it is on.
+    /// The entry's label, if it has one. No more of the file is read for it: a label stands behind
+    /// the entry it is on.
     pub fn label(&self, ix: Ix) -> Result<Option<String>> {
-        if let Some(labels) = self.labels.get() {
-            return Ok(labels.of(&self.id(ix)).map(|l| l.name.clone()));
-        }
-        let id = self.id(ix);
-        let later: Vec<Ix> = {
+        let mut newest = self.newest_labels.borrow_mut();
+        let unread: Vec<Ix> = {
             let index = self.index.borrow();
-            index
-                .newest_first()
-                .take(ix.at())
-                .filter(|&l| index.kind(l) == Kind::Label)
-                .collect()
+            let unread = index.since(newest.passed).filter(|&l| index.kind(l) == Kind::Label);
+            newest.passed = index.len();
+            unread.collect()
         };
-        for label in later {
+        for label in unread {
             let line = self.line(label)?;
             let entry = Entry::new(&line);
-            if entry.get("targetId").is_some_and(|t| t.to_text() == id) {
-                let name = crate::entry::text(entry);
-                return Ok(Some(name).filter(|n| !n.is_empty()));
-            }
+            let target = entry.get("targetId").map(|t| t.to_text().into_owned());
+            // Newest first: what was there before is the later word.
+            newest.by_target.entry(target.unwrap_or_default()).or_insert_with(|| {
+                let is_set = entry.get("label").is_some_and(crate::json::Raw::is_truthy);
+                is_set.then(|| crate::entry::text(entry))
+            });
         }
-        Ok(None)
+        Ok(newest.by_target.get(&self.id(ix)).cloned().flatten())
     }
 
     /// All labels of the file, whichever branch they were set on.

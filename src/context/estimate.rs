@@ -232,3 +232,123 @@ pub fn number(tokens: f64) -> serde_json::Number {
     }
     serde_json::Number::from_f64(tokens).unwrap_or_else(|| 0.into())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::Session;
+
+    /// The estimate at the end of a chain of messages and other entries.
+    fn tokens(entries: &[&str]) -> String {
+        let mut lines = vec![r#"{"type":"session","version":3,"id":"s"}"#.to_owned()];
+        let mut parent = "null".to_owned();
+        for (n, entry) in entries.iter().enumerate() {
+            let own = match entry.strip_prefix('+') {
+                Some(own) => own.to_owned(),
+                None => format!("\"type\":\"message\",\"message\":{entry}"),
+            };
+            lines.push(format!("{{\"id\":\"e{n}\",\"parentId\":{parent},{own}}}"));
+            parent = format!("\"e{n}\"");
+        }
+        let session = Session::from_bytes(lines.join("\n").into_bytes()).unwrap();
+        let leaf = session.leaf().unwrap().ix;
+        let projection = Projection::build(&session, leaf).unwrap();
+        projection.tokens().to_string()
+    }
+
+    const USER: &str = r#"{"role":"user","content":"12345"}"#;
+    const USAGE: &str = r#"{"role":"assistant","content":[],"usage":{"totalTokens":100}}"#;
+
+    #[test]
+    fn each_role_has_its_characters() {
+        for (message, wanted) in [
+            (USER, "2"),
+            (r#"{"role":"user","content":"😀é\ud83d"}"#, "1"),
+            (
+                r#"{"role":"user","content":[{"type":"text","text":"1234"},{"type":"image"},{"type":"x"}]}"#,
+                "1201",
+            ),
+            (
+                r#"{"role":"assistant","content":"a string counts nothing"}"#,
+                "0",
+            ),
+            (
+                r#"{"role":"assistant","content":[{"type":"text","text":"12"},{"type":"thinking","thinking":"34"}]}"#,
+                "1",
+            ),
+            // read + {"2":1,"a":2}
+            (
+                r#"{"role":"assistant","content":[{"type":"toolCall","name":"read","arguments":{"a" : 2.0, "2":1}}]}"#,
+                "5",
+            ),
+            (
+                r#"{"role":"assistant","content":[{"type":"toolCall","arguments":null},null,7]}"#,
+                "1",
+            ),
+            (r#"{"role":"assistant","content":[{"type":"image"}]}"#, "0"),
+            (
+                r#"{"role":"bashExecution","command":"12345","output":"6789"}"#,
+                "3",
+            ),
+            (r#"{"role":"toolResult","content":null}"#, "0"),
+            (r#"{"role":"unknown","content":"12345"}"#, "0"),
+        ] {
+            assert_eq!(tokens(&[message]), wanted, "{message}");
+        }
+        assert_eq!(
+            tokens(&[r#"+"type":"branch_summary","summary":"123456789""#]),
+            "3"
+        );
+    }
+
+    #[test]
+    fn usage_counts_until_something_changes_what_it_measured() {
+        let edit = r#"+"type":"context_edit","targetId":"e0","replacement":{"content":"1"}"#;
+        for (entries, wanted) in [
+            (&[USER, USAGE, USER][..], "102"),
+            (&[USER, edit, USAGE], "100"),
+            (&[USER, USAGE, edit], "1"),
+            (&[USER, USAGE, r#"+"type":"compaction","summary":"S""#], "1"),
+        ] {
+            assert_eq!(tokens(entries), wanted, "{entries:?}");
+        }
+        for (usage, wanted) in [
+            (
+                r#"{"input":1,"output":2,"cacheRead":3,"cacheWrite":null}"#,
+                "6",
+            ),
+            (
+                r#"{"input":1.5,"output":2,"cacheRead":3,"cacheWrite":0,"totalTokens":0}"#,
+                "6.5",
+            ),
+            (r#"{"input":1,"output":2}"#, "2"),
+            (r#"{"totalTokens":-4}"#, "2"),
+            (r#"{"totalTokens":1e400}"#, "2"),
+            ("null", "2"),
+        ] {
+            let answer = format!(r#"{{"role":"assistant","content":[],"usage":{usage}}}"#);
+            assert_eq!(tokens(&[USER, &answer]), wanted, "{usage}");
+        }
+        for reason in ["aborted", "error"] {
+            let answer = USAGE.replacen('{', &format!("{{\"stopReason\":\"{reason}\","), 1);
+            assert_eq!(tokens(&[USER, &answer]), "2");
+        }
+    }
+
+    #[test]
+    fn system_messages_are_replayed_into_one() {
+        // 1234, a blank line, 56, section b: 12 units.
+        let first =
+            r#"{"role":"system","content":"1234","sections":{"a":"gone","b":"old"},"timestamp":1}"#;
+        let second = r#"{"role":"system","content":[{"type":"text","text":"56"}],"sections":{"a":null,"b":"1234"}}"#;
+        assert_eq!(tokens(&[first, second]), "3");
+        // [{"name":"w"},{"name":"r"}]: 27 units; `x` came and went.
+        let tools = r#"{"role":"system","toolsAdded":[{"name":"r"},{"name":"x"}]}"#;
+        let more = r#"{"role":"system","toolsRemoved":[{"name":"x"}],"toolsAdded":[{"name":"w"}]}"#;
+        assert_eq!(tokens(&[tools, more]), "7");
+        assert_eq!(
+            tokens(&[r#"{"role":"system","content":"without a time or tools"}"#]),
+            "0"
+        );
+    }
+}

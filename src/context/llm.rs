@@ -121,3 +121,89 @@ fn fenced(text: &mut Text, value: Option<Raw<'_>>) {
     }
     text.words(&fence);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(message: &str) -> Option<String> {
+        let sent = super::message(&Message::made(message))?;
+        Some(sent.json().to_owned())
+    }
+
+    #[test]
+    fn only_known_roles_pass() {
+        for message in [
+            r#"{"role":"system","content":"p"}"#,
+            r#"{"role":"user","content":"u","extra":1.0}"#,
+            r#"{"role":"assistant","content":[]}"#,
+            r#"{"role":"toolResult","content":[]}"#,
+        ] {
+            assert_eq!(sent(message).as_deref(), Some(message));
+        }
+        for message in [
+            r#"{"role":"hookMessage","content":"y"}"#,
+            r#"{"role":"weird"}"#,
+            r#"{"role":"bashExecution","command":"ls","excludeFromContext":true}"#,
+            "7",
+        ] {
+            assert_eq!(sent(message), None);
+        }
+    }
+
+    #[test]
+    fn a_custom_message_becomes_one_of_the_user() {
+        for (message, wanted) in [
+            (
+                r#"{"role":"custom","content":"\ud83d","details":1,"timestamp":5}"#,
+                r#"{"role":"user","content":[{"type":"text","text":"\ud83d"}],"timestamp":5}"#,
+            ),
+            (
+                r#"{"role":"custom","content":[{"type":"image"}]}"#,
+                r#"{"role":"user","content":[{"type":"image"}]}"#,
+            ),
+        ] {
+            assert_eq!(sent(message).as_deref(), Some(wanted));
+        }
+    }
+
+    #[test]
+    fn summaries_are_wrapped() {
+        for role in ["branchSummary", "compactionSummary"] {
+            let sent = sent(&format!(
+                r#"{{"role":"{role}","summary":"a\n\udc00","timestamp":5}}"#
+            ));
+            let text = sent.unwrap();
+            assert!(
+                text.contains(r"\n\n<summary>\na\n\udc00\n</summary>"),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_shell_run_says_how_it_ended() {
+        let text = |run: &str| {
+            let sent = sent(run).unwrap();
+            let content = Raw::new(sent.as_bytes()).get("content").unwrap();
+            crate::entry::block_text(content, "")
+        };
+        assert_eq!(
+            text(r#"{"role":"bashExecution","command":"ls","output":"a `` b\n","exitCode":0}"#),
+            "The user ran this in a shell:\n\n```\nls\n```\n\nIt printed:\n\n```\na `` b\n```"
+        );
+        assert_eq!(
+            text(r#"{"role":"bashExecution","command":"ls","output":"```","exitCode":2}"#),
+            "The user ran this in a shell:\n\n```\nls\n```\n\nIt printed:\n\n````\n```\n````\n\n\
+             Its exit code was 2."
+        );
+        assert_eq!(
+            text(
+                r#"{"role":"bashExecution","command":"ls","cancelled":true,"exitCode":1,"truncated":true,"fullOutputPath":"/t/x"}"#
+            ),
+            "The user ran this in a shell:\n\n```\nls\n```\n\nIt printed nothing.\n\n\
+             It was cancelled before it ended.\n\n\
+             Only a part of the output is shown; all of it is in /t/x."
+        );
+    }
+}

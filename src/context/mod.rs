@@ -270,3 +270,6 @@ fn model(session: &Session, path: &[Ix], kinds: &[Kind]) -> Result<Option<Model>
         None => Model::of(entry.raw(), "modelId"),
     }))
 }
+
+#[cfg(test)]
+mod tests;

@@ -129,3 +129,37 @@ fn shell_run(run: Raw<'_>) -> Vec<String> {
     parts.extend(llm::notes(run).into_iter().map(|note| format!("[{note}]")));
     parts
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_transcript_says_who_speaks() {
+        let messages: Vec<_> = [
+            r#"{"role":"system","content":"Be brief.","sections":{"env":"linux"},"toolsAdded":[{"name":"read"}]}"#,
+            r#"{"role":"user","content":[{"type":"text","text":"Look\n"},{"type":"image","mimeType":"image/png"}]}"#,
+            r#"{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"toolCall","name":"read","arguments":{"path" : "a"}}]}"#,
+            r#"{"role":"toolResult","toolName":"read","isError":true,"content":[{"type":"text","text":"no such file"}]}"#,
+            r#"{"role":"assistant","content":[],"stopReason":"error","errorMessage":"overloaded"}"#,
+            r#"{"role":"bashExecution","command":"ls","output":"a\n","exitCode":1}"#,
+            r#"{"role":"bashExecution","command":"secret","excludeFromContext":true}"#,
+            r#"{"role":"compactionSummary","summary":"S"}"#,
+            r#"{"role":"custom","customType":"x","content":"y"}"#,
+        ]
+        .into_iter()
+        .map(Message::made)
+        .collect();
+        assert_eq!(
+            transcript(messages.iter()),
+            "System:\nBe brief.\n[section env]\nlinux\n[tools added: read]\n\n\
+             User:\nLook\n[image, image/png]\n\n\
+             Assistant:\n[thinking] hm\n[call of read] {\"path\":\"a\"}\n\n\
+             Result of read (an error):\nno such file\n\n\
+             Assistant:\n[error] overloaded\n\n\
+             User's shell:\n$ ls\na\n[Its exit code was 1.]\n\n\
+             Summary of what came before:\nS\n\n\
+             Note (x):\ny\n"
+        );
+    }
+}

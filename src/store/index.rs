@@ -160,7 +160,13 @@ impl Index {
 
     /// All entries read so far, newest first.
     pub fn newest_first(&self) -> impl DoubleEndedIterator<Item = Ix> + use<> {
-        (0..u32::try_from(self.recs.len()).unwrap_or(u32::MAX)).map(Ix)
+        self.since(0)
+    }
+
+    /// The entries read after the first `passed` ones, newest first.
+    pub(crate) fn since(&self, passed: usize) -> impl DoubleEndedIterator<Item = Ix> + use<> {
+        let number = |n| u32::try_from(n).unwrap_or(u32::MAX);
+        (number(passed)..number(self.recs.len())).map(Ix)
     }
 
     /// All entries read so far, in file order.
