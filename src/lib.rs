@@ -6,10 +6,10 @@
 //! `cli`, `cmd`). A module imports only from rooms before it, and everything up to [`context`]
 //! takes data and gives data: no terminal, no argument parser, no environment, no clock.
 
-pub mod context;
 pub mod check;
 pub mod cli;
 mod cmd;
+pub mod context;
 pub mod entry;
 pub mod error;
 pub mod json;

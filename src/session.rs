@@ -19,6 +19,7 @@ pub struct Session {
     path: Option<PathBuf>,
     source: Source,
     header: Header,
+    header_at: Option<u64>,
     state: State,
     migration: Migration,
     index: RefCell<Index>,
@@ -49,15 +50,6 @@ pub struct Leaf {
     pub dangling: Option<String>,
 }
 
-/// What was met while reading that a person should hear of.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Damage {
-    /// The odd lines, in file order.
-    pub lines: Vec<Oddity>,
-    /// The number of the first of them, from 1; `None` where only the end of the file was read.
-    pub first_line: Option<u64>,
-}
-
 impl Session {
     /// Opens a session file. Only its header is read.
     pub fn open(path: &Path) -> Result<Session> {
@@ -80,6 +72,7 @@ impl Session {
             source,
             migration: found.header.migration(),
             header: found.header,
+            header_at: found.at,
             state: found.state,
             index: RefCell::new(index),
             tree: OnceCell::new(),
@@ -258,7 +251,9 @@ impl Session {
         let mut newest = self.newest_labels.borrow_mut();
         let unread: Vec<Ix> = {
             let index = self.index.borrow();
-            let unread = index.since(newest.passed).filter(|&l| index.kind(l) == Kind::Label);
+            let unread = index
+                .since(newest.passed)
+                .filter(|&l| index.kind(l) == Kind::Label);
             newest.passed = index.len();
             unread.collect()
         };
@@ -267,10 +262,13 @@ impl Session {
             let entry = Entry::new(&line);
             let target = entry.get("targetId").map(|t| t.to_text().into_owned());
             // Newest first: what was there before is the later word.
-            newest.by_target.entry(target.unwrap_or_default()).or_insert_with(|| {
-                let is_set = entry.get("label").is_some_and(crate::json::Raw::is_truthy);
-                is_set.then(|| crate::entry::text(entry))
-            });
+            newest
+                .by_target
+                .entry(target.unwrap_or_default())
+                .or_insert_with(|| {
+                    let is_set = entry.get("label").is_some_and(crate::json::Raw::is_truthy);
+                    is_set.then(|| crate::entry::text(entry))
+                });
         }
         Ok(newest.by_target.get(&self.id(ix)).cloned().flatten())
     }
@@ -399,20 +397,18 @@ impl Session {
         Ok(tail.iter().all(u8::is_ascii_whitespace))
     }
 
-    /// What was met so far that a person should hear of.
-    pub fn damage(&self) -> Result<Damage> {
-        let index = self.index.borrow();
-        // A blank-like line (`null`, `""`) is skipped without a word, as white space is.
-        let lines: Vec<_> = index
-            .oddities()
-            .into_iter()
-            .filter(|o| !matches!(o.what, Odd::NotObject(false)))
-            .collect();
-        let first_line = match lines.first() {
-            Some(first) if index.is_complete() => Some(self.line_number(first.start)?),
-            _ => None,
-        };
-        Ok(Damage { lines, first_line })
+    /// The lines met so far that are no ordinary entries, in file order. Lines that pi skips like
+    /// white space (`null`, `""`) are not among them.
+    pub fn oddities(&self) -> Vec<Oddity> {
+        let is_own_header = |o: &Oddity| o.what == Odd::Header && Some(o.start) == self.header_at;
+        let mut lines = self.index.borrow().oddities();
+        lines.retain(|o| o.what != Odd::NotObject(false) && !is_own_header(o));
+        lines
+    }
+
+    /// The tree, if a command needed it.
+    pub fn tree_if_read(&self) -> Option<&Tree> {
+        self.tree.get()
     }
 
     /// The number, from 1, of the line that starts at an offset.

@@ -47,7 +47,10 @@ mod tests {
             (format!("\0\0\0{b}"), vec![b]),
             (a[..20].to_owned(), vec![]),
         ] {
-            let found: Vec<_> = records_in(line.as_bytes()).into_iter().map(|r| &line[r]).collect();
+            let found: Vec<_> = records_in(line.as_bytes())
+                .into_iter()
+                .map(|r| &line[r])
+                .collect();
             assert_eq!(found, wanted, "{line}");
         }
     }

@@ -13,7 +13,12 @@ use crate::cmd::{plumbing, porcelain};
 /// pis reads and writes the session files of the pi coding agent: each is one JSONL file whose
 /// entries form a tree. Plumbing prints what scripts can rely on; porcelain is for people.
 #[derive(Debug, Parser)]
-#[command(name = "pis", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(
+    name = "pis",
+    version,
+    max_term_width = 100,
+    disable_help_subcommand = true
+)]
 #[command(after_help = AFTER_HELP, arg_required_else_help = true)]
 pub struct Cli {
     #[command(flatten)]

@@ -11,7 +11,9 @@ use crate::session::Session;
 /// Completes what `-s` takes.
 pub(crate) fn sessions() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
-        let Ok(context) = Context::new(Global::default()) else { return Vec::new() };
+        let Ok(context) = Context::new(Global::default()) else {
+            return Vec::new();
+        };
         let open = |path: &std::path::PathBuf| Session::open(path).ok();
         let here = context.places().list_here();
         here.iter()
@@ -27,8 +29,12 @@ pub(crate) fn sessions() -> ArgValueCandidates {
 /// Completes revisions: places, labels and the newest ids of the session that would be used.
 pub(crate) fn revisions() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
-        let Ok(context) = Context::new(Global::default()) else { return Vec::new() };
-        let Ok(session) = context.session() else { return Vec::new() };
+        let Ok(context) = Context::new(Global::default()) else {
+            return Vec::new();
+        };
+        let Ok(session) = context.session() else {
+            return Vec::new();
+        };
         candidates(&session).unwrap_or_default()
     })
 }
@@ -38,7 +44,10 @@ const IDS: usize = 50;
 
 fn candidates(session: &Session) -> Result<Vec<CompletionCandidate>> {
     let mut found = Vec::new();
-    for (place, help) in [("@", "the leaf"), ("@{tip}", "the newest message below the leaf")] {
+    for (place, help) in [
+        ("@", "the leaf"),
+        ("@{tip}", "the newest message below the leaf"),
+    ] {
         found.push(CompletionCandidate::new(place).help(Some(help.into())));
     }
     for label in session.labels()?.iter() {

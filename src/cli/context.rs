@@ -1,6 +1,9 @@
 //! The outside world: environment, clock, terminal, working directory. Nothing else in the
 //! program looks at them, so that tests can say what they are.
-#![expect(clippy::disallowed_methods, reason = "this is the place that the lint points to")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "this is the place that the lint points to"
+)]
 
 use std::cell::RefCell;
 use std::io::{IsTerminal, Read};
@@ -84,10 +87,15 @@ impl Context {
 
     /// Where sessions of another directory live.
     pub fn places_at(&self, cwd: Option<&Path>) -> Places {
-        let Some(cwd) = cwd else { return self.places.clone() };
+        let Some(cwd) = cwd else {
+            return self.places.clone();
+        };
         // pi stores a directory as it is named, made absolute; it need not exist.
         let cwd = std::path::absolute(cwd).unwrap_or_else(|_| cwd.to_owned());
-        Places { cwd, ..self.places.clone() }
+        Places {
+            cwd,
+            ..self.places.clone()
+        }
     }
 
     /// A new session id: a UUID of version 7, as pi makes them.
@@ -112,7 +120,7 @@ impl Context {
     pub fn session(&self) -> Result<Rc<Session>, Failure> {
         match self.global.session.as_ref().or(self.env_session.as_ref()) {
             Some(name) => self.open(name),
-            None => self.open_file(self.places.newest()?),
+            None => self.open_file(&self.places.newest()?),
         }
     }
 
@@ -120,9 +128,12 @@ impl Context {
     pub fn open(&self, name: &str) -> Result<Rc<Session>, Failure> {
         if name != "-" {
             let path = self.places.find(name, &|path| {
-                Session::open(path).and_then(|s| s.session_name()).ok().flatten()
+                Session::open(path)
+                    .and_then(|s| s.session_name())
+                    .ok()
+                    .flatten()
             })?;
-            return self.open_file(path);
+            return self.open_file(&path);
         }
         let path = PathBuf::from("-");
         if let Some(session) = self.already_open(&path) {
@@ -136,7 +147,10 @@ impl Context {
 
     fn already_open(&self, path: &Path) -> Option<Rc<Session>> {
         let opened = self.opened.borrow();
-        opened.iter().find(|(p, _)| p == path).map(|(_, session)| Rc::clone(session))
+        opened
+            .iter()
+            .find(|(p, _)| p == path)
+            .map(|(_, session)| Rc::clone(session))
     }
 
     fn keep(&self, path: PathBuf, session: Session) -> Rc<Session> {
@@ -145,10 +159,10 @@ impl Context {
         session
     }
 
-    fn open_file(&self, path: PathBuf) -> Result<Rc<Session>, Failure> {
-        match self.already_open(&path) {
+    fn open_file(&self, path: &Path) -> Result<Rc<Session>, Failure> {
+        match self.already_open(path) {
             Some(session) => Ok(session),
-            None => Ok(self.keep(path.clone(), Session::open(&path)?)),
+            None => Ok(self.keep(path.to_owned(), Session::open(path)?)),
         }
     }
 
@@ -212,14 +226,20 @@ pub struct Terminal {
 impl Terminal {
     fn detect() -> Terminal {
         // The first of these that is set decides, as in setlocale(3).
-        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|n| env(n)).unwrap_or_default();
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+            .iter()
+            .find_map(|n| env(n))
+            .unwrap_or_default();
         let locale = locale.to_ascii_lowercase();
         let stdout = std::io::stdout().is_terminal();
         let size = || terminal_size::terminal_size().map(|(w, _)| usize::from(w.0));
         Terminal {
             stdout,
             stderr: std::io::stderr().is_terminal(),
-            width: env("COLUMNS").and_then(|c| c.parse().ok()).or_else(size).filter(|&w| w > 0),
+            width: env("COLUMNS")
+                .and_then(|c| c.parse().ok())
+                .or_else(size)
+                .filter(|&w| w > 0),
             utf8: locale.contains("utf-8") || locale.contains("utf8") || cfg!(windows),
             no_color: env("NO_COLOR").is_some(),
             force_color: env("CLICOLOR_FORCE").is_some_and(|v| v != "0"),

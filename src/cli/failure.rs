@@ -89,13 +89,25 @@ impl Failure {
         if json {
             let retryable = self.exit == 3;
             let (exit, kind, message, hint) = (self.exit, self.kind, &self.message, &self.hint);
-            let error = ErrorBody { exit, kind, message, hint: hint.as_deref(), retryable };
+            let error = ErrorBody {
+                exit,
+                kind,
+                message,
+                hint: hint.as_deref(),
+                retryable,
+            };
             let line = crate::json::to_line(&ErrorLine { error }).unwrap_or_default();
-            crate::ui::say(&format!("{line}"));
+            crate::ui::say(&line);
         } else {
-            crate::ui::say(&format!("error: {}", crate::ui::sanitize::visible(&self.message)));
+            crate::ui::say(&format!(
+                "error: {}",
+                crate::ui::sanitize::visible(&self.message)
+            ));
             if let Some(hint) = &self.hint {
-                crate::ui::say(&format!("hint: {}", crate::ui::sanitize::visible_lines(hint)));
+                crate::ui::say(&format!(
+                    "hint: {}",
+                    crate::ui::sanitize::visible_lines(hint)
+                ));
             }
         }
         self.exit
@@ -126,7 +138,13 @@ impl From<Error> for Failure {
             Error::Io { source, .. } => source.kind() == io::ErrorKind::BrokenPipe,
             _ => false,
         };
-        Failure { exit, kind: e.kind(), message: e.to_string(), hint: e.hint(), closed_pipe }
+        Failure {
+            exit,
+            kind: e.kind(),
+            message: e.to_string(),
+            hint: e.hint(),
+            closed_pipe,
+        }
     }
 }
 
@@ -159,7 +177,11 @@ pub(crate) fn usage(e: &clap::Error, json: bool) -> u8 {
     if json {
         let text = e.render().to_string();
         let mut lines = text.lines().map(str::trim).filter(|l| !l.is_empty());
-        let message = lines.next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        let message = lines
+            .next()
+            .unwrap_or_default()
+            .trim_start_matches("error: ")
+            .to_owned();
         let hint = lines.collect::<Vec<_>>().join("; ");
         return Failure::usage(message).hint(hint).report(true);
     }

@@ -7,6 +7,7 @@ mod failure;
 pub(crate) mod since;
 
 use std::ffi::OsString;
+use std::io::Write;
 
 pub use args::{Cli, command};
 pub use context::{Context, Terminal};
@@ -17,6 +18,13 @@ use clap::Parser;
 /// Runs the program with the arguments and returns its exit code.
 pub fn main(args: Vec<OsString>) -> u8 {
     clap_complete::CompleteEnv::with_factory(command).complete();
+    if let [_, only] = args.as_slice()
+        && (only == "--version" || only == "-V")
+    {
+        // Scripts ask this often; there is no need to set up every command for it.
+        let said = writeln!(std::io::stdout(), "pis {}", env!("CARGO_PKG_VERSION"));
+        return said.map_or_else(|e| Failure::from(e).report(false), |()| 0);
+    }
     let wants_json = args.iter().any(|a| a == "--json");
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,

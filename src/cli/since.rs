@@ -7,15 +7,18 @@ use super::Failure;
 /// Milliseconds of a time: `2026-01-31`, `2026-01-31 12:00`, ISO 8601, `yesterday`, `now`,
 /// `2 days ago`, `3h`. Dates without an offset are in the local time zone.
 pub(crate) fn parse(text: &str, now: i64) -> Result<i64, Failure> {
-    parse_in(text, now, TimeZone::system()).ok_or_else(|| {
-        Failure::usage(format!("'{text}' is no time"))
-            .hint("write a date as 2026-01-31 or '2026-01-31 12:00', or how long ago as '2 days ago'")
+    parse_in(text, now, &TimeZone::system()).ok_or_else(|| {
+        Failure::usage(format!("'{text}' is no time")).hint(
+            "write a date as 2026-01-31 or '2026-01-31 12:00', or how long ago as '2 days ago'",
+        )
     })
 }
 
-fn parse_in(text: &str, now: i64, zone: TimeZone) -> Option<i64> {
+fn parse_in(text: &str, now: i64, zone: &TimeZone) -> Option<i64> {
     let text = text.trim();
-    let now = Timestamp::from_millisecond(now).ok()?.to_zoned_datetime(zone.clone());
+    let now = Timestamp::from_millisecond(now)
+        .ok()?
+        .to_zoned_datetime(zone.clone());
     match text {
         "now" => return Some(now.timestamp().as_millisecond()),
         "today" => return start_of(&now),
@@ -28,9 +31,19 @@ fn parse_in(text: &str, now: i64, zone: TimeZone) -> Option<i64> {
     if let Ok(at) = text.parse::<civil::DateTime>() {
         return Some(zone.to_timestamp(at).ok()?.as_millisecond());
     }
-    let span: Span = text.strip_suffix("ago").unwrap_or(text).trim().parse().ok()?;
+    let span: Span = text
+        .strip_suffix("ago")
+        .unwrap_or(text)
+        .trim()
+        .parse()
+        .ok()?;
     let _: SignedDuration = span.to_duration(&now).ok()?;
-    Some(now.checked_sub(span.abs()).ok()?.timestamp().as_millisecond())
+    Some(
+        now.checked_sub(span.abs())
+            .ok()?
+            .timestamp()
+            .as_millisecond(),
+    )
 }
 
 fn start_of(day: &ZonedDateTime) -> Option<i64> {
@@ -56,7 +69,7 @@ mod tests {
             ("3h", Some(now - 3 * 3_600_000)),
             ("soon", None),
         ] {
-            assert_eq!(parse_in(text, now, TimeZone::UTC), wanted, "{text}");
+            assert_eq!(parse_in(text, now, &TimeZone::UTC), wanted, "{text}");
         }
     }
 }

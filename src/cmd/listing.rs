@@ -29,8 +29,13 @@ impl Listing {
         if context.json() {
             return Ok(Some(Listing::Json));
         }
-        let Some(template) = context.format() else { return Ok(None) };
-        Ok(Some(Listing::Format(Format::parse(template)?, Shortener::new(session, 8))))
+        let Some(template) = context.format() else {
+            return Ok(None);
+        };
+        Ok(Some(Listing::Format(
+            Format::parse(template)?,
+            Shortener::new(session, 8),
+        )))
     }
 
     /// Prints the row of an entry. `extend` may add fields to the JSON object.
@@ -48,8 +53,7 @@ impl Listing {
             Listing::Json => context.ui.json_row(&extend(record))?,
             Listing::Format(format, short) => {
                 let now = context.now;
-                let row =
-                    format.render(&context.ui, &record, &line, now, &|id| short.short(id))?;
+                let row = format.render(&context.ui, &record, &line, now, &|id| short.short(id))?;
                 context.ui.row(&row)?;
             }
         }
@@ -61,7 +65,11 @@ impl Listing {
         context: &Context,
         session: &Session,
     ) -> Result<Option<Listing>, Failure> {
-        if context.json() { Ok(None) } else { Listing::of(context, session) }
+        if context.json() {
+            Ok(None)
+        } else {
+            Listing::of(context, session)
+        }
     }
 
     /// Prints a row for each of the entries.

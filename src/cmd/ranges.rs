@@ -20,7 +20,11 @@ pub(crate) struct Entries {
 /// The entries of revisions (each with all above it) and ranges; without any, those of the path
 /// to the leaf. A single path is read as it is walked.
 pub(crate) fn entries_of(context: &Context, args: &[String]) -> Result<Entries, Failure> {
-    let leaf = || Rev { session: None, place: Place::Leaf, suffixes: Vec::new() };
+    let leaf = || Rev {
+        session: None,
+        place: Place::Leaf,
+        suffixes: Vec::new(),
+    };
     let specs = args.iter().map(|a| Spec::parse(a).map_err(Error::from));
     let mut specs = specs.collect::<Result<Vec<_>>>()?;
     if specs.is_empty() {
@@ -28,8 +32,14 @@ pub(crate) fn entries_of(context: &Context, args: &[String]) -> Result<Entries, 
     }
     if let [Spec::Rev(rev)] = specs.as_slice() {
         let (session, found) = context.find(rev)?;
-        let walk = Walk { session: Rc::clone(&session), next: found.target.entry() };
-        return Ok(Entries { session, walk: Box::new(walk) });
+        let walk = Walk {
+            session: Rc::clone(&session),
+            next: found.target.entry(),
+        };
+        return Ok(Entries {
+            session,
+            walk: Box::new(walk),
+        });
     }
     let mut session: Option<Rc<Session>> = None;
     let mut seen = HashSet::new();
@@ -38,8 +48,9 @@ pub(crate) fn entries_of(context: &Context, args: &[String]) -> Result<Entries, 
         let (left, right, symmetric) = match spec {
             Spec::Rev(rev) => (None, rev, false),
             Spec::Range(range) => {
-                let of = |side: Option<Rev>| {
-                    Rev { session: range.session.clone(), ..side.unwrap_or_else(leaf) }
+                let of = |side: Option<Rev>| Rev {
+                    session: range.session.clone(),
+                    ..side.unwrap_or_else(leaf)
                 };
                 (Some(of(range.left)), of(range.right), range.symmetric)
             }
@@ -61,7 +72,10 @@ pub(crate) fn entries_of(context: &Context, args: &[String]) -> Result<Entries, 
         None => context.session()?,
     };
     let walk = entries.into_iter().rev().map(Ok);
-    Ok(Entries { session, walk: Box::new(walk) })
+    Ok(Entries {
+        session,
+        walk: Box::new(walk),
+    })
 }
 
 /// An entry and all above it, nearest first.

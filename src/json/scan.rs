@@ -210,7 +210,11 @@ impl<'s> Window<'s> {
 
     /// The error for the byte at hand, where a string cannot go on.
     fn bad_byte(&mut self) -> Bad {
-        if matches!(self.peek(), None | Some(b'\n')) { Bad::Truncated } else { Bad::Syntax }
+        if matches!(self.peek(), None | Some(b'\n')) {
+            Bad::Truncated
+        } else {
+            Bad::Syntax
+        }
     }
 
     /// Passes an escape after its backslash.
@@ -702,7 +706,11 @@ mod tests {
                 text.extend_from_slice(escape);
                 text.extend(std::iter::repeat_n(b'z', 70));
                 text.extend_from_slice(b"\"}");
-                let wanted = if good { Line::Object } else { Line::Bad(Bad::Syntax) };
+                let wanted = if good {
+                    Line::Object
+                } else {
+                    Line::Bad(Bad::Syntax)
+                };
                 assert_eq!(line_of(&text), wanted, "{}", String::from_utf8_lossy(&text));
             }
         }

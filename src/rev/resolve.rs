@@ -71,21 +71,45 @@ const CANDIDATES: usize = 8;
 pub fn resolve(session: &Session, rev: &Rev) -> Result<Found> {
     let mut resolver = Resolver {
         session,
-        spelled: Rev { session: None, ..rev.clone() }.to_string(),
+        spelled: Rev {
+            session: None,
+            ..rev.clone()
+        }
+        .to_string(),
         steps: Vec::new(),
         warnings: Vec::new(),
     };
-    let start = Rev { session: None, place: rev.place.clone(), suffixes: Vec::new() };
+    let start = Rev {
+        session: None,
+        place: rev.place.clone(),
+        suffixes: Vec::new(),
+    };
     let (mut at, meaning) = resolver.place(&rev.place)?;
-    resolver.steps.push(Step { spelled: start.to_string(), target: at, meaning });
+    resolver.steps.push(Step {
+        spelled: start.to_string(),
+        target: at,
+        meaning,
+    });
     for suffix in &rev.suffixes {
         let (target, meaning) = resolver.suffix(at, suffix)?;
         at = target;
-        let step = Rev { session: None, place: Place::Leaf, suffixes: vec![suffix.clone()] };
+        let step = Rev {
+            session: None,
+            place: Place::Leaf,
+            suffixes: vec![suffix.clone()],
+        };
         let spelled = step.to_string().split_off(1);
-        resolver.steps.push(Step { spelled, target, meaning });
+        resolver.steps.push(Step {
+            spelled,
+            target,
+            meaning,
+        });
     }
-    Ok(Found { target: at, steps: resolver.steps, warnings: resolver.warnings })
+    Ok(Found {
+        target: at,
+        steps: resolver.steps,
+        warnings: resolver.warnings,
+    })
 }
 
 struct Resolver<'s> {
@@ -100,7 +124,10 @@ type Answer = Result<(Target, String)>;
 
 impl Resolver<'_> {
     fn none(&self, why: impl std::fmt::Display, hint: Option<String>) -> Error {
-        Error::NoRevision { message: format!("no entry for '{}': {why}", self.spelled), hint }
+        Error::NoRevision {
+            message: format!("no entry for '{}': {why}", self.spelled),
+            hint,
+        }
     }
 
     fn place(&mut self, place: &Place) -> Answer {
@@ -129,11 +156,17 @@ impl Resolver<'_> {
                 self.session.load_all()?;
                 let entries: Vec<Ix> = {
                     let index = self.session.index();
-                    index.newest_first().filter(|&ix| index.is_current(ix)).collect()
+                    index
+                        .newest_first()
+                        .filter(|&ix| index.is_current(ix))
+                        .collect()
                 };
                 let hit = self.first_match(entries.into_iter().map(Ok), &regex)?;
                 let ix = hit.ok_or_else(|| self.none("no text matches", None))?;
-                Ok((Target::Entry(ix), "the newest entry whose text matches".to_owned()))
+                Ok((
+                    Target::Entry(ix),
+                    "the newest entry whose text matches".to_owned(),
+                ))
             }
             Place::Moves(n) => self.moves_ago(*n),
             Place::Checkout(n) => self.checkout_ago(*n),
@@ -167,7 +200,9 @@ impl Resolver<'_> {
         match matches.as_slice() {
             [] => {
                 let why = if word.chars().count() < SHORTEST_PREFIX {
-                    format!("no id or label '{word}' (an id prefix has {SHORTEST_PREFIX} or more characters)")
+                    format!(
+                        "no id or label '{word}' (an id prefix has {SHORTEST_PREFIX} or more characters)"
+                    )
                 } else {
                     format!("no id or label '{word}', and no id that begins so")
                 };
@@ -192,7 +227,9 @@ impl Resolver<'_> {
         }
         // Stable, and equal times keep the order in which the labels were set.
         hits.sort_by_key(|(time, _)| *time);
-        let Some(&(_, newest)) = hits.last() else { return Ok(None) };
+        let Some(&(_, newest)) = hits.last() else {
+            return Ok(None);
+        };
         if hits.len() > 1 {
             self.warnings.push(format!(
                 "label '{name}' is on {} entries; the one labelled last, {}, is meant",
@@ -211,12 +248,19 @@ impl Resolver<'_> {
             let known = places.len() - 1;
             return Err(self.none(format!("the log knows of {known} moves only"), None));
         };
-        Ok((self.by_id(place.as_deref())?, format!("the leaf {n} moves ago")))
+        Ok((
+            self.by_id(place.as_deref())?,
+            format!("the leaf {n} moves ago"),
+        ))
     }
 
     fn checkout_ago(&self, n: u32) -> Answer {
         let log = self.log();
-        let step = log.iter().rev().filter(|m| m.is_checkout()).nth(n.saturating_sub(1) as usize);
+        let step = log
+            .iter()
+            .rev()
+            .filter(|m| m.is_checkout())
+            .nth(n.saturating_sub(1) as usize);
         let Some(step) = step else {
             let known = log.iter().filter(|m| m.is_checkout()).count();
             let why = format!("the log knows of {known} checkouts only");
@@ -231,10 +275,15 @@ impl Resolver<'_> {
     }
 
     fn by_id(&self, id: Option<&str>) -> Result<Target> {
-        let Some(id) = id else { return Ok(Target::Root) };
+        let Some(id) = id else {
+            return Ok(Target::Root);
+        };
         let found = self.session.find(id)?;
         found.map(Target::Entry).ok_or_else(|| {
-            self.none(format!("entry '{id}' of the log is not in the file any more"), None)
+            self.none(
+                format!("entry '{id}' of the log is not in the file any more"),
+                None,
+            )
         })
     }
 
@@ -245,7 +294,9 @@ impl Resolver<'_> {
             Suffix::Prompt(n) => {
                 let n = *n;
                 let is_user = |ix| self.session.role(ix) == Role::User;
-                let prompts = self.above(at).filter(|ix| ix.as_ref().map_or(true, |&ix| is_user(ix)));
+                let prompts = self
+                    .above(at)
+                    .filter(|ix| ix.as_ref().map_or(true, |&ix| is_user(ix)));
                 let hit = prompts.take(n as usize).collect::<Result<Vec<_>>>()?;
                 if hit.len() < n as usize {
                     let why = format!("there are only {} user messages at or above it", hit.len());
@@ -286,7 +337,10 @@ impl Resolver<'_> {
                 let regex = self.regex(pattern)?;
                 let hit = self.first_match(self.above(at), &regex)?;
                 let ix = hit.ok_or_else(|| self.none("no text at or above it matches", None))?;
-                Ok((Target::Entry(ix), "the nearest entry whose text matches".to_owned()))
+                Ok((
+                    Target::Entry(ix),
+                    "the nearest entry whose text matches".to_owned(),
+                ))
             }
             Suffix::Child => self.child(at),
             Suffix::Tip => self.tip(at),
@@ -295,7 +349,9 @@ impl Resolver<'_> {
 
     /// The entry and all above it; nothing for `root`.
     fn above(&self, at: Target) -> impl Iterator<Item = Result<Ix>> + use<'_> {
-        at.entry().into_iter().flat_map(|ix| self.session.ancestors(ix))
+        at.entry()
+            .into_iter()
+            .flat_map(|ix| self.session.ancestors(ix))
     }
 
     fn ancestor(&self, at: Target, n: u32) -> Answer {
@@ -323,13 +379,19 @@ impl Resolver<'_> {
                 }
             }
         }
-        let meaning = if n == 1 { "its parent".to_owned() } else { format!("{n} steps up") };
+        let meaning = if n == 1 {
+            "its parent".to_owned()
+        } else {
+            format!("{n} steps up")
+        };
         Ok((Target::Entry(ix), meaning))
     }
 
     fn child(&self, at: Target) -> Answer {
         let tree = self.session.tree()?;
-        let children = at.entry().map_or_else(|| tree.roots(), |ix| tree.children(ix));
+        let children = at
+            .entry()
+            .map_or_else(|| tree.roots(), |ix| tree.children(ix));
         match children {
             [ix] => Ok((Target::Entry(*ix), "its only child".to_owned())),
             [] => Err(self.none("it has no children", None)),
@@ -350,12 +412,18 @@ impl Resolver<'_> {
             None => index.newest_first().find(|&ix| is_message(ix)),
         };
         let ix = newest.ok_or_else(|| self.none("no message at or below it", None))?;
-        Ok((Target::Entry(ix), "the newest message at or below".to_owned()))
+        Ok((
+            Target::Entry(ix),
+            "the newest message at or below".to_owned(),
+        ))
     }
 
     fn regex(&self, pattern: &str) -> Result<Regex> {
         Regex::new(pattern).map_err(|e| Error::Usage {
-            message: format!("'{pattern}' is no regular expression: {}", last_line(&e.to_string())),
+            message: format!(
+                "'{pattern}' is no regular expression: {}",
+                last_line(&e.to_string())
+            ),
             hint: None,
         })
     }
@@ -385,7 +453,11 @@ impl Resolver<'_> {
             let words: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
             let words: String = words.chars().take(50).collect();
             let id = self.session.id(ix);
-            lines.push(format!("{} {role} {words}", quote_name(&id)).trim_end().to_owned());
+            lines.push(
+                format!("{} {role} {words}", quote_name(&id))
+                    .trim_end()
+                    .to_owned(),
+            );
         }
         if entries.len() > CANDIDATES {
             lines.push(format!("and {} more", entries.len() - CANDIDATES));
@@ -398,7 +470,11 @@ impl Resolver<'_> {
         let labels = self.session.labels()?;
         let mut names: Vec<String> = labels.iter().map(|l| l.name.clone()).collect();
         let index = self.session.index();
-        names.extend(index.newest_first().map(|ix| index.id_text(ix).into_owned()));
+        names.extend(
+            index
+                .newest_first()
+                .map(|ix| index.id_text(ix).into_owned()),
+        );
         let near = crate::rev::nearest(word, names.iter().map(String::as_str));
         if near.is_empty() {
             return Ok(Some(
@@ -411,7 +487,10 @@ impl Resolver<'_> {
 }
 
 fn last_line(text: &str) -> &str {
-    text.lines().last().unwrap_or_default().trim_start_matches("error: ")
+    text.lines()
+        .last()
+        .unwrap_or_default()
+        .trim_start_matches("error: ")
 }
 
 /// What `^{word}` looks for: a role, a type, or a short word for one of them.

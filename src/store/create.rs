@@ -25,7 +25,9 @@ pub fn is_valid_id(id: &str) -> bool {
     let bytes = id.as_bytes();
     bytes.first().is_some_and(plain)
         && bytes.last().is_some_and(plain)
-        && bytes.iter().all(|b| plain(b) || matches!(b, b'.' | b'_' | b'-'))
+        && bytes
+            .iter()
+            .all(|b| plain(b) || matches!(b, b'.' | b'_' | b'-'))
 }
 
 /// The name pi gives a session's file.
@@ -68,8 +70,11 @@ pub fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
         .tempfile_in(dir)
         .map_err(Error::io("write into", dir))?;
     file.write_all(bytes).map_err(Error::io("write", path))?;
-    file.as_file().sync_all().map_err(Error::io("write", path))?;
-    file.persist_noclobber(path).map_err(|e| Error::io("create", path)(e.error))?;
+    file.as_file()
+        .sync_all()
+        .map_err(Error::io("write", path))?;
+    file.persist_noclobber(path)
+        .map_err(|e| Error::io("create", path)(e.error))?;
     sync_dir(dir);
     Ok(())
 }
@@ -102,6 +107,10 @@ mod tests {
         write_new(&path, b"one").unwrap();
         assert!(write_new(&path, b"two").is_err());
         assert_eq!(std::fs::read(&path).unwrap(), b"one");
-        assert_eq!(std::fs::read_dir(dir.path().join("x")).unwrap().count(), 1, "nothing is left");
+        assert_eq!(
+            std::fs::read_dir(dir.path().join("x")).unwrap().count(),
+            1,
+            "nothing is left"
+        );
     }
 }

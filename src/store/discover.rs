@@ -198,7 +198,10 @@ impl Places {
             format!("for the file of that name write './{name}'")
         } else if near.is_empty() {
             let root = self.sessions_root();
-            format!("the sessions of all directories lie under '{}'", root.display())
+            format!(
+                "the sessions of all directories lie under '{}'",
+                root.display()
+            )
         } else {
             format!("the nearest are:\n  {}", near.join("\n  "))
         };
@@ -210,7 +213,9 @@ impl Places {
 
     /// The session of the current directory that has exactly this id.
     pub fn holder_of(&self, id: &str) -> Option<PathBuf> {
-        self.sessions_here().find(|(_, held)| held == id).map(|(path, _)| path)
+        self.sessions_here()
+            .find(|(_, held)| held == id)
+            .map(|(path, _)| path)
     }
 
     fn sessions_here(&self) -> impl Iterator<Item = (PathBuf, String)> {

@@ -40,6 +40,8 @@ pub enum Migration {
 pub struct Found {
     /// The header.
     pub header: Header,
+    /// The offset of the header's line; `None` where there is none.
+    pub at: Option<u64>,
     /// The offset from which entries are read.
     pub floor: u64,
     /// How the file differs from one that pi opens.
@@ -135,20 +137,18 @@ pub(crate) fn find(source: &dyn ReadAt, len: u64, path: &Path) -> Result<Found> 
         };
         if is_header(&record.line) {
             let state = match before.first() {
-                // A title line of another program before the header is no entry.
-                Some((line, _)) if before.len() > 1 || looks_like_entry(line) => {
-                    State::HeaderNotFirst
-                }
                 Some(_) => State::HeaderNotFirst,
                 None if bom => State::ByteOrderMark,
                 None => State::Fine,
             };
+            // A title line that another program put before the header is no entry.
             let floor = match before.iter().find(|(line, _)| looks_like_entry(line)) {
                 Some((_, start)) => *start,
                 None => record.next,
             };
             return Ok(Found {
                 header: Header::of(&record.line),
+                at: Some(record.start),
                 floor,
                 state,
             });
@@ -162,6 +162,7 @@ pub(crate) fn find(source: &dyn ReadAt, len: u64, path: &Path) -> Result<Found> 
                 version: 3.0,
                 ..Header::default()
             },
+            at: None,
             floor: *start,
             state: State::NoHeader,
         }),

@@ -36,9 +36,16 @@ impl Move {
 /// Reads the log of a session, oldest line first. Lines that do not parse, such as one cut off by
 /// a crash, are passed over; no log is an empty one.
 pub fn read(session: &Path) -> Vec<Move> {
-    let Some(dir) = super::leaf::state_dir(session) else { return Vec::new() };
-    let Ok(bytes) = std::fs::read(dir.join("log")) else { return Vec::new() };
-    bytes.split(|&b| b == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
+    let Some(dir) = super::leaf::state_dir(session) else {
+        return Vec::new();
+    };
+    let Ok(bytes) = std::fs::read(dir.join("log")) else {
+        return Vec::new();
+    };
+    bytes
+        .split(|&b| b == b'\n')
+        .filter_map(|line| serde_json::from_slice(line).ok())
+        .collect()
 }
 
 /// Every place the leaf has been, newest (`now`) first, pi's moves counted in.
@@ -64,7 +71,14 @@ mod tests {
 
     fn step(old: &str, new: &str) -> Move {
         let (old, new) = (Some(old.to_owned()), Some(new.to_owned()));
-        Move { time: 0, op: "checkout".into(), old, new, size: 0, reason: None }
+        Move {
+            time: 0,
+            op: "checkout".into(),
+            old,
+            new,
+            size: 0,
+            reason: None,
+        }
     }
 
     #[test]
@@ -73,7 +87,11 @@ mod tests {
         let place = |id: &str| Some(id.to_owned());
         let wanted = ["d", "x", "c", "b", "a"].map(place);
         assert_eq!(places(&log, Some("d")), wanted);
-        assert_eq!(places(&log, Some("e"))[0], place("e"), "pi has moved since the last line");
+        assert_eq!(
+            places(&log, Some("e"))[0],
+            place("e"),
+            "pi has moved since the last line"
+        );
         assert_eq!(places(&[], Some("e")), [place("e")]);
         assert_eq!(places(&[], None), [None]);
     }

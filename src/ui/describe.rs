@@ -28,13 +28,23 @@ pub(crate) fn describe(session: &Session, ix: Ix, line: &[u8]) -> Result<Describ
         (Kind::Message, Role::Assistant) => assistant(entry),
         (Kind::Message, Role::ToolResult) => tool_result(session, ix, entry)?,
         (Kind::Message, Role::BashExecution) => {
-            let command = entry.message().and_then(|m| m.str("command")).unwrap_or_default();
+            let command = entry
+                .message()
+                .and_then(|m| m.str("command"))
+                .unwrap_or_default();
             format!("$ {}", one_line(&command))
         }
         (Kind::Message | Kind::CustomMessage, _) => with_images(entry),
         (Kind::Compaction, _) => {
-            let before = entry.get("tokensBefore").and_then(Raw::as_f64).unwrap_or_default();
-            format!("{} ({} tokens before)", one_line(&entry::text(entry)), thousands(before))
+            let before = entry
+                .get("tokensBefore")
+                .and_then(Raw::as_f64)
+                .unwrap_or_default();
+            format!(
+                "{} ({} tokens before)",
+                one_line(&entry::text(entry)),
+                thousands(before)
+            )
         }
         (Kind::Label, _) => label(entry),
         (Kind::ContextEdit, _) => {
@@ -58,7 +68,12 @@ pub(crate) fn describe(session: &Session, ix: Ix, line: &[u8]) -> Result<Describ
         }
         _ => who.to_owned(),
     };
-    Ok(Described { who, short_who, mark, text })
+    Ok(Described {
+        who,
+        short_who,
+        mark,
+        text,
+    })
 }
 
 fn who(session: &Session, ix: Ix) -> (&'static str, &'static str, Mark) {
@@ -115,7 +130,11 @@ fn assistant(entry: Entry<'_>) -> String {
         "length" => text.push_str(" (cut off)"),
         _ => {}
     }
-    if text.is_empty() { "(no text)".to_owned() } else { text.trim_start().to_owned() }
+    if text.is_empty() {
+        "(no text)".to_owned()
+    } else {
+        text.trim_start().to_owned()
+    }
 }
 
 /// A tool call: its name, and the argument that says most.
@@ -145,19 +164,28 @@ fn tool_result(session: &Session, ix: Ix, entry: Entry<'_>) -> Result<String> {
             continue;
         }
         let line = session.line(above)?;
-        let hit = Entry::new(&line).blocks("toolCall").find(|b| b.str("id").is_some_and(|i| i == id));
+        let hit = Entry::new(&line)
+            .blocks("toolCall")
+            .find(|b| b.str("id").is_some_and(|i| i == id));
         if let Some(block) = hit {
             return Ok(format!("{}{failed}", call(block)));
         }
         break;
     }
-    Ok(format!("[{}]{failed}", one_line(&message.str("toolName").unwrap_or_default())))
+    Ok(format!(
+        "[{}]{failed}",
+        one_line(&message.str("toolName").unwrap_or_default())
+    ))
 }
 
 fn label(entry: Entry<'_>) -> String {
     let target = one_line(&entry.raw().str("targetId").unwrap_or_default());
     let name = one_line(&entry::text(entry));
-    if name.is_empty() { format!("cleared on {target}") } else { format!("{name} on {target}") }
+    if name.is_empty() {
+        format!("cleared on {target}")
+    } else {
+        format!("{name} on {target}")
+    }
 }
 
 /// A number of tokens in few digits: `950`, `12k`, `1.2M`.

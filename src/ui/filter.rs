@@ -59,7 +59,10 @@ impl Filter {
 fn says_something(session: &Session, ix: Ix) -> Result<bool> {
     let line = session.line(ix)?;
     let entry = Entry::new(&line);
-    let stop = entry.message().and_then(|m| m.str("stopReason")).unwrap_or_default();
+    let stop = entry
+        .message()
+        .and_then(|m| m.str("stopReason"))
+        .unwrap_or_default();
     if !matches!(&*stop, "" | "stop" | "toolUse") {
         return Ok(true);
     }

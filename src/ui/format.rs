@@ -28,8 +28,14 @@ pub(crate) const PLACEHOLDERS: &[(&str, &str)] = &[
     ("%k %(tokens)", "its tokens, all kinds"),
     ("%c %(cost)", "its cost in dollars"),
     ("%(json)", "the object that --json prints"),
-    ("%n %% %x00", "newline, percent sign, a byte by its hex digits"),
-    ("%C(red) %Creset", "colours: black, red, green, yellow, blue, magenta, cyan, white, bold, dim"),
+    (
+        "%n %% %x00",
+        "newline, percent sign, a byte by its hex digits",
+    ),
+    (
+        "%C(red) %Creset",
+        "colours: black, red, green, yellow, blue, magenta, cyan, white, bold, dim",
+    ),
 ];
 
 /// A template, read.
@@ -145,9 +151,25 @@ fn placeholder(rest: &str) -> Option<(Piece, usize)> {
 fn is_field(name: &str) -> bool {
     matches!(
         name,
-        "id" | "shortId" | "parentId" | "shortParentId" | "type" | "role" | "timestamp" | "time"
-            | "ago" | "subject" | "body" | "text" | "label" | "marks" | "leaf" | "onPath"
-            | "model" | "tokens" | "cost" | "json"
+        "id" | "shortId"
+            | "parentId"
+            | "shortParentId"
+            | "type"
+            | "role"
+            | "timestamp"
+            | "time"
+            | "ago"
+            | "subject"
+            | "body"
+            | "text"
+            | "label"
+            | "marks"
+            | "leaf"
+            | "onPath"
+            | "model"
+            | "tokens"
+            | "cost"
+            | "json"
     )
 }
 
@@ -163,7 +185,10 @@ fn field(
     let or_empty = |value: &Option<String>| value.clone().unwrap_or_default();
     let usage = || {
         let entry = Entry::new(line);
-        entry.message().and_then(|m| m.get("usage")).or_else(|| entry.get("usage"))
+        entry
+            .message()
+            .and_then(|m| m.get("usage"))
+            .or_else(|| entry.get("usage"))
     };
     Ok(match name {
         "id" => or_empty(&record.id),

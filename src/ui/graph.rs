@@ -4,6 +4,7 @@
 use hashbrown::HashMap;
 use renderdag::{Ancestor, GraphRowRenderer, Renderer};
 
+use super::style::{Mark, Painter};
 use crate::entry::Role;
 use crate::error::Result;
 use crate::session::Session;
@@ -83,7 +84,11 @@ impl View {
         // Numbers count from the end of the file: the newest has the smallest.
         let mut newest: HashMap<Ix, Ix> = HashMap::new();
         for &ix in self.preorder.iter().rev() {
-            let below = self.children(ix).iter().filter_map(|child| newest.get(child)).min();
+            let below = self
+                .children(ix)
+                .iter()
+                .filter_map(|child| newest.get(child))
+                .min();
             newest.insert(ix, below.copied().unwrap_or(ix).min(ix));
         }
         let sorted = |entries: &[Ix]| {
@@ -106,18 +111,25 @@ impl View {
 /// Draws one row after another.
 pub(crate) struct Drawing {
     renderer: Box<dyn Renderer<Ix, Output = String>>,
-    node: [&'static str; 2],
+    /// On the path to the leaf, and elsewhere.
+    nodes: [String; 2],
 }
 
 impl Drawing {
     /// With lines of Unicode or of ASCII.
-    pub(crate) fn new(unicode: bool) -> Drawing {
+    pub(crate) fn new(painter: Painter, unicode: bool) -> Drawing {
         let output = GraphRowRenderer::new().output().with_min_row_height(1);
-        if unicode {
-            Drawing { renderer: Box::new(output.build_box_drawing()), node: ["●", "○"] }
+        let (renderer, here, elsewhere): (Box<dyn Renderer<Ix, Output = String>>, _, _) = if unicode
+        {
+            (Box::new(output.build_box_drawing()), "●", "○")
         } else {
-            Drawing { renderer: Box::new(output.build_ascii()), node: ["*", "o"] }
-        }
+            (Box::new(output.build_ascii()), "*", "o")
+        };
+        let nodes = [
+            painter.paint(Mark::Leaf, here),
+            painter.paint(Mark::Dim, elsewhere),
+        ];
+        Drawing { renderer, nodes }
     }
 
     /// Columns of graph in front of the entry's text, the space behind it included.
@@ -139,7 +151,7 @@ impl Drawing {
         if cut && parents.is_empty() {
             parents.push(Ancestor::Anonymous);
         }
-        let node = self.node[usize::from(!on_path)].to_owned();
+        let node = self.nodes[usize::from(!on_path)].clone();
         self.renderer.next_row(ix, parents, node, text)
     }
 }
@@ -148,4 +160,3 @@ impl Drawing {
 pub(crate) fn is_cut(tree: &Tree, ix: Ix) -> bool {
     matches!(tree.parent(ix), Parent::Orphan | Parent::Cycle)
 }
-

@@ -19,8 +19,8 @@ use std::io::{self, BufWriter, Write};
 
 use serde::Serialize;
 
-use crate::cli::args::{ColorChoice, Global};
 use crate::cli::Terminal;
+use crate::cli::args::{ColorChoice, Global};
 use style::Painter;
 
 /// Columns where nothing says how many there are.
@@ -43,7 +43,9 @@ pub struct Ui {
 
 impl std::fmt::Debug for Ui {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Ui").field("terminal", &self.terminal).finish_non_exhaustive()
+        f.debug_struct("Ui")
+            .field("terminal", &self.terminal)
+            .finish_non_exhaustive()
     }
 }
 
@@ -112,7 +114,11 @@ impl Ui {
     /// Prints a value as one line of JSON.
     pub(crate) fn json_row<T: Serialize + ?Sized>(&mut self, value: &T) -> io::Result<()> {
         let line = crate::json::to_line(value)?;
-        let line = if self.terminal.stdout { sanitize::json(&line) } else { line.as_str().into() };
+        let line = if self.terminal.stdout {
+            sanitize::json(&line)
+        } else {
+            line.as_str().into()
+        };
         self.row(&line)
     }
 
@@ -120,7 +126,9 @@ impl Ui {
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.terminal.stdout {
             let text = String::from_utf8_lossy(bytes);
-            return self.out.write_all(sanitize::visible_lines(&text).as_bytes());
+            return self
+                .out
+                .write_all(sanitize::visible_lines(&text).as_bytes());
         }
         self.out.write_all(bytes)
     }
@@ -147,7 +155,10 @@ impl Ui {
         }
         if self.json {
             let note = serde_json::json!({ "note": { "kind": kind, "message": message } });
-            say(&format!("{}", crate::json::to_line(&note).unwrap_or_default()));
+            say(&format!(
+                "{}",
+                crate::json::to_line(&note).unwrap_or_default()
+            ));
         } else {
             say(&format!("note: {}", sanitize::visible(message)));
         }

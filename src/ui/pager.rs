@@ -9,7 +9,10 @@ pub(crate) struct Pager(Child);
 
 /// Starts the pager of a command line (`less -FRX` where none is set), or `None` where there is
 /// to be none, or it cannot be started. `set_less` is whether `LESS` is already set.
-pub(crate) fn start(command: Option<&str>, set_less: bool) -> Option<(Pager, impl io::Write + use<>)> {
+pub(crate) fn start(
+    command: Option<&str>,
+    set_less: bool,
+) -> Option<(Pager, impl io::Write + use<>)> {
     let words = shlex::split(command.unwrap_or("less -FRX"))?;
     let (program, args) = words.split_first()?;
     if program == "cat" {

@@ -29,7 +29,10 @@ impl Marks {
     /// Marks for any entries of the file; reads all of it.
     pub(crate) fn all(session: &Session) -> Result<Marks> {
         let leaf = session.leaf()?.ix;
-        Ok(Marks { leaf, on_path: OnPath::Mask(session.tree()?.path_mask(leaf)) })
+        Ok(Marks {
+            leaf,
+            on_path: OnPath::Mask(session.tree()?.path_mask(leaf)),
+        })
     }
 
     pub(crate) fn on_path(&self, ix: Ix) -> bool {

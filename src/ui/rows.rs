@@ -44,7 +44,10 @@ impl Shortener {
     /// The fewest characters, at least `least`, that tell the ids read so far apart.
     pub(crate) fn new(session: &Session, least: usize) -> Shortener {
         let index = session.index();
-        let ids: Vec<_> = index.newest_first().filter(|&ix| index.is_current(ix)).collect();
+        let ids: Vec<_> = index
+            .newest_first()
+            .filter(|&ix| index.is_current(ix))
+            .collect();
         let tells_apart = |len: &usize| {
             let mut seen = HashSet::with_capacity(ids.len());
             ids.iter().all(|&ix| {
@@ -52,7 +55,10 @@ impl Shortener {
                 seen.insert(id.chars().take(*len).collect::<String>())
             })
         };
-        let len = (least..=WHOLE).chain([12, 16, 24]).find(tells_apart).unwrap_or(usize::MAX);
+        let len = (least..=WHOLE)
+            .chain([12, 16, 24])
+            .find(tells_apart)
+            .unwrap_or(usize::MAX);
         Shortener { len }
     }
 
@@ -155,7 +161,8 @@ impl Layout {
     pub(crate) fn render_tree(&self, ui: &Ui, row: &Row, lead: &str) -> String {
         let mark = self.ellipsis();
         let paint = |kind: Mark, text: &str| {
-            ui.painter.paint(if row.on_path { kind } else { Mark::Dim }, text)
+            ui.painter
+                .paint(if row.on_path { kind } else { Mark::Dim }, text)
         };
         let lead = cut(lead, self.width / 2, "");
         let who = self.who(row);
@@ -179,17 +186,25 @@ impl Layout {
     /// The row in columns, behind a graph that takes `indent` of them.
     pub(crate) fn render(&self, ui: &Ui, row: &Row, indent: usize) -> String {
         let paint = |mark: Mark, text: &str| {
-            ui.painter.paint(if row.on_path { mark } else { Mark::Dim }, text)
+            ui.painter
+                .paint(if row.on_path { mark } else { Mark::Dim }, text)
         };
         let mark = self.ellipsis();
-        let extra = if self.width >= WIDE { MODEL + COST + 2 } else { 0 };
+        let extra = if self.width >= WIDE {
+            MODEL + COST + 2
+        } else {
+            0
+        };
         let fixed = self.id + 1 + self.who + 2 + extra + 1 + AGE + self.suffix;
         let room = self.width.saturating_sub(indent + fixed).max(8);
         let text = with_count(&row.described.text, row.tools, room, mark);
 
         let mut out = paint(Mark::Id, &fit(&row.id, self.id, mark));
         out.push(' ');
-        out.push_str(&paint(row.described.mark, &fit(self.who(row), self.who, mark)));
+        out.push_str(&paint(
+            row.described.mark,
+            &fit(self.who(row), self.who, mark),
+        ));
         out.push_str("  ");
         out.push_str(&paint(Mark::Plain, &fit(&text, room, mark)));
         if extra > 0 {
@@ -214,7 +229,8 @@ impl Layout {
     /// The row without columns: id, who, text, label, leaf.
     pub(crate) fn render_oneline(&self, ui: &Ui, row: &Row, indent: usize) -> String {
         let paint = |mark: Mark, text: &str| {
-            ui.painter.paint(if row.on_path { mark } else { Mark::Dim }, text)
+            ui.painter
+                .paint(if row.on_path { mark } else { Mark::Dim }, text)
         };
         let who = self.who(row);
         let fixed = width(&row.id) + 1 + width(who) + 2 + suffix_width(row);
@@ -233,7 +249,11 @@ impl Layout {
     }
 
     fn who<'r>(&self, row: &'r Row) -> &'r str {
-        if self.width < NARROW { row.described.short_who } else { &row.described.who }
+        if self.width < NARROW {
+            row.described.short_who
+        } else {
+            &row.described.who
+        }
     }
 }
 
@@ -260,10 +280,16 @@ fn model_and_cost(session: &Session, ix: Ix, line: &[u8]) -> (String, String) {
     let message = Entry::new(line).message().unwrap_or_default();
     let model = message.str("model").unwrap_or_default();
     let usage = message.get("usage").unwrap_or_default();
-    let cost = usage.get("cost").and_then(|c| c.get("total")).and_then(Raw::as_f64);
+    let cost = usage
+        .get("cost")
+        .and_then(|c| c.get("total"))
+        .and_then(Raw::as_f64);
     let cost = match cost {
         Some(cost) => format!("${cost:.3}"),
-        None => usage.get("totalTokens").and_then(Raw::as_f64).map_or_else(String::new, thousands),
+        None => usage
+            .get("totalTokens")
+            .and_then(Raw::as_f64)
+            .map_or_else(String::new, thousands),
     };
     (one_line(&model), cost)
 }

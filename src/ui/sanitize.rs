@@ -33,7 +33,11 @@ fn replace(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
     }
     let mut out = String::with_capacity(text.len() + 8);
     for c in text.chars() {
-        if is_active(c) && !keep(c) { show(c, &mut out) } else { out.push(c) }
+        if is_active(c) && !keep(c) {
+            show(c, &mut out)
+        } else {
+            out.push(c)
+        }
     }
     Cow::Owned(out)
 }
@@ -90,7 +94,11 @@ mod tests {
     #[test]
     fn nothing_active_is_left() {
         let hostile = "a\u{1b}[31mred\u{1b}]8;;http://x\u{7}\u{9b}2J\u{202e}\u{7f}\r\nz\u{2028}";
-        for text in [visible(hostile).into_owned(), one_line(hostile), json(hostile).into_owned()] {
+        for text in [
+            visible(hostile).into_owned(),
+            one_line(hostile),
+            json(hostile).into_owned(),
+        ] {
             assert!(!text.chars().any(is_active), "{text}");
         }
         assert_eq!(visible("a\u{1b}[31m\u{9b}"), "a^[[31m<U+009B>");

@@ -23,10 +23,6 @@ pub(crate) enum Mark {
     Label,
     /// Where the leaf is.
     Leaf,
-    /// The lines of a graph.
-    Graph,
-    /// Something is wrong.
-    Error,
 }
 
 fn style(mark: Mark) -> Style {
@@ -41,8 +37,6 @@ fn style(mark: Mark) -> Style {
         Mark::Meta => color(AnsiColors::Magenta),
         Mark::Label => color(AnsiColors::Yellow).bold(),
         Mark::Leaf => color(AnsiColors::Cyan).bold(),
-        Mark::Graph => color(AnsiColors::Blue),
-        Mark::Error => color(AnsiColors::Red).bold(),
     }
 }
 
@@ -81,6 +75,10 @@ impl Painter {
             "white" => "37",
             _ => return None,
         };
-        Some(if self.color { format!("\u{1b}[{code}m") } else { String::new() })
+        Some(if self.color {
+            format!("\u{1b}[{code}m")
+        } else {
+            String::new()
+        })
     }
 }

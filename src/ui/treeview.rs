@@ -50,10 +50,17 @@ pub(crate) fn layout(view: &View, unicode: bool) -> Vec<Place> {
     stack.extend(roots);
     while let Some(node) = stack.pop() {
         // The invisible branch point above several roots takes no room of its own.
-        let shown = node.level.saturating_sub(usize::from(several_roots)).min(MAX_LEVEL);
+        let shown = node
+            .level
+            .saturating_sub(usize::from(several_roots))
+            .min(MAX_LEVEL);
         let draws_connector = node.connector && !node.virtual_root;
         let lead = lead(&node, shown, draws_connector, unicode);
-        places.push(Place { ix: node.ix, depth: node.depth, lead });
+        places.push(Place {
+            ix: node.ix,
+            depth: node.depth,
+            lead,
+        });
 
         let children = view.children(node.ix);
         let branches = children.len() > 1;
@@ -79,12 +86,20 @@ pub(crate) fn layout(view: &View, unicode: bool) -> Vec<Place> {
 }
 
 fn lead(node: &Pending, shown: usize, connector: bool, unicode: bool) -> String {
-    let (line, fork, end) = if unicode { ("│  ", "├─ ", "└─ ") } else { ("|  ", "|- ", "`- ") };
+    let (line, fork, end) = if unicode {
+        ("│  ", "├─ ", "└─ ")
+    } else {
+        ("|  ", "|- ", "`- ")
+    };
     let mut lead = String::with_capacity(shown * STEP);
     for level in 0..shown {
         let piece = if connector && level + 1 == shown {
             if node.is_last { end } else { fork }
-        } else if node.gutters.iter().any(|&(at, goes_on)| at == level && goes_on) {
+        } else if node
+            .gutters
+            .iter()
+            .any(|&(at, goes_on)| at == level && goes_on)
+        {
             line
         } else {
             "   "

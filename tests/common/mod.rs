@@ -1,6 +1,10 @@
 //! A world of its own for each test: an empty home, a fixed environment, sessions built in a few
 //! words.
-#![allow(dead_code, clippy::allow_attributes, reason = "each test file uses what it needs")]
+#![allow(
+    dead_code,
+    clippy::allow_attributes,
+    reason = "each test file uses what it needs"
+)]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -30,7 +34,11 @@ impl World {
 
     /// The working directory that commands start in.
     pub(crate) fn work(&self) -> PathBuf {
-        self.dir.path().canonicalize().expect("the directory exists").join("work")
+        self.dir
+            .path()
+            .canonicalize()
+            .expect("the directory exists")
+            .join("work")
     }
 
     pub(crate) fn home(&self) -> PathBuf {
@@ -75,7 +83,10 @@ impl World {
     pub(crate) fn pis_with(&self, args: &[&str], stdin: impl AsRef<[u8]>) -> Ran {
         use std::io::Write as _;
         let mut command = self.command(args);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut child = command.spawn().expect("pis starts");
         let mut input = child.stdin.take().expect("a pipe");
         let bytes = stdin.as_ref().to_vec();
@@ -103,7 +114,10 @@ impl World {
     /// Runs pis as [`World::ok`] and returns its lines as JSON.
     pub(crate) fn json(&self, args: &[&str]) -> Vec<Value> {
         let lines = self.lines(args);
-        lines.iter().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
+        lines
+            .iter()
+            .map(|line| serde_json::from_str(line).expect("a line of JSON"))
+            .collect()
     }
 }
 
@@ -118,7 +132,9 @@ pub(crate) fn ran(output: &Output) -> Ran {
 
 /// A fixture of the project.
 pub(crate) fn fixture(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fixtures")
+        .join(name);
     path.to_str().expect("a path in UTF-8").to_owned()
 }
 
@@ -135,7 +151,10 @@ impl Build {
             "type": "session", "version": 3, "id": "01976a7c-1111-7000-8000-000000000001",
             "timestamp": "2026-01-01T00:00:00.000Z", "cwd": "/home/dev/project",
         });
-        Build { lines: vec![header.to_string()], clock: 0 }
+        Build {
+            lines: vec![header.to_string()],
+            clock: 0,
+        }
     }
 
     /// Adds any entry; `id`, `parentId`, `timestamp` are filled in. An empty parent is a root.
@@ -144,7 +163,14 @@ impl Build {
         let (minute, second) = (self.clock / 60, self.clock % 60);
         let map = entry.as_object_mut().expect("an object");
         map.insert("id".into(), json!(id));
-        map.insert("parentId".into(), if parent.is_empty() { Value::Null } else { json!(parent) });
+        map.insert(
+            "parentId".into(),
+            if parent.is_empty() {
+                Value::Null
+            } else {
+                json!(parent)
+            },
+        );
         let stamp = format!("2026-01-01T00:{minute:02}:{second:02}.000Z");
         map.entry("timestamp").or_insert(json!(stamp));
         self.lines.push(entry.to_string());
@@ -157,7 +183,11 @@ impl Build {
 
     pub(crate) fn user(self, id: &str, parent: &str, text: &str) -> Build {
         let content = json!([{ "type": "text", "text": text }]);
-        self.message(id, parent, json!({ "role": "user", "content": content, "timestamp": 1 }))
+        self.message(
+            id,
+            parent,
+            json!({ "role": "user", "content": content, "timestamp": 1 }),
+        )
     }
 
     pub(crate) fn assistant(self, id: &str, parent: &str, text: &str) -> Build {
@@ -166,7 +196,11 @@ impl Build {
     }
 
     pub(crate) fn label(self, id: &str, parent: &str, target: &str, label: &str) -> Build {
-        self.entry(id, parent, json!({ "type": "label", "targetId": target, "label": label }))
+        self.entry(
+            id,
+            parent,
+            json!({ "type": "label", "targetId": target, "label": label }),
+        )
     }
 
     /// Adds a line as it is.

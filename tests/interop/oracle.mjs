@@ -22,8 +22,8 @@
 //   batch                     JSON lines {file, count} on stdin: what pi makes of the file at its leaf, before its first entry and
 //                             at `count` of its entries. Answers {file, labels}, then {file, rev, nth, linear, path, context, tokens, llm} each:
 //                             `rev` is "@", "root" or an id; in a version 1 file (linear), whose ids pi makes up, "nth" with the place
-//                             on the path. llm: [{from: index in messages, message?}], `message` only where it is another one. What fails in
-//                             pi is {error}. {file, skipped} for a file that pi refuses or never returns from, or without a usable leaf.
+//                             on the path. llm: [{from: index in messages, message?}], `message` only where it is another one; at every fifth
+//                             place. What fails in pi is {error}. {file, skipped} for a file that pi refuses or never returns from, or without a usable leaf.
 // navigate: {…, unchanged: true} for the leaf itself. fork: {empty, parentSession} where nothing stands before the message.
 // A v1 file gets random ids at every run: compare shapes only. Summaries and bash runs inside texts carry pi's own wording.
 // In clone, fork, fork-from and export-jsonl, new ids and times are replaced: {"id":"<new>"}, {"timestamp":"<now>"}.
@@ -130,8 +130,11 @@ async function answerAll(file, copy, count) {
   if (leaf !== null && !leaf) return say({ file, skipped: "the last record has no id" });
   if (ids.some((id) => typeof id === "number")) return say({ file, skipped: "numeric ids" });
   await say({ file, labels: linear ? null : labelsOf(sm) });
-  const answer = (rev, nth) =>
-    say({ file, rev, nth, linear, path: sm.getBranch().map((e) => e.id), context: attempt(() => sm.buildSessionContext()), tokens: attempt(() => tokensOf(sm)), llm: attempt(() => llmOf(sm.buildSessionContext().messages)) });
+  let place = 0;
+  const answer = (rev, nth) => {
+    const llm = place++ % 5 === 0 ? attempt(() => llmOf(sm.buildSessionContext().messages)) : undefined;
+    return say({ file, rev, nth, linear, path: sm.getBranch().map((e) => e.id), context: attempt(() => sm.buildSessionContext()), tokens: attempt(() => tokensOf(sm)), llm });
+  };
   await answer("@");
   sm.resetLeaf();
   await answer("root");

@@ -25,7 +25,6 @@ use crate::store::index::Ix;
   pis cat-entry --text @%
   pis cat-entry -e good || echo 'no such entry'
   pis rev-path | pis cat-entry --batch-check")]
-#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(crate) struct CatEntry {
     /// Print the type
     #[arg(short = 't', group = "what")]

@@ -55,7 +55,9 @@ impl ShowContext {
         } else {
             match self.form {
                 None => context.ui.json_row(&projection.to_context())?,
-                Some(Form::Messages) => context.ui.json_row(&projection.messages().collect::<Vec<_>>())?,
+                Some(Form::Messages) => context
+                    .ui
+                    .json_row(&projection.messages().collect::<Vec<_>>())?,
                 Some(Form::Llm) => context.ui.json_row(&projection.llm())?,
                 Some(Form::Text) => context.ui.bytes(projection.text().as_bytes())?,
             }

@@ -42,9 +42,16 @@ impl ForEachLabel {
             if context.json() {
                 let time = time::parse(&label.timestamp);
                 let (target, timestamp) = (&label.target, &label.timestamp);
-                context.ui.json_row(&Label { label: &label.name, target, timestamp, time })?;
+                context.ui.json_row(&Label {
+                    label: &label.name,
+                    target,
+                    timestamp,
+                    time,
+                })?;
             } else {
-                context.ui.row(&format!("{} {}", plain(&label.target), plain(&label.name)))?;
+                context
+                    .ui
+                    .row(&format!("{} {}", plain(&label.target), plain(&label.name)))?;
             }
         }
         Ok(Exit::Yes)

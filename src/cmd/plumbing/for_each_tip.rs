@@ -39,7 +39,11 @@ impl ForEachTip {
             if context.json() {
                 let line = session.line(ix)?;
                 let timestamp = Raw::new(&line).get("timestamp").map(Raw::to_raw_value);
-                context.ui.json_row(&Tip { id, timestamp, time })?;
+                context.ui.json_row(&Tip {
+                    id,
+                    timestamp,
+                    time,
+                })?;
             } else {
                 let time = time.map_or_else(|| "-".to_owned(), |t| t.to_string());
                 context.ui.row(&format!("{} {time}", plain(&id)))?;

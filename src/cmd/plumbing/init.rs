@@ -58,7 +58,9 @@ impl Init {
         }
         let entry_id = context.new_entry_id();
         // A name has one line, as pi stores it.
-        let name = self.name.map(|n| n.split(['\r', '\n']).collect::<Vec<_>>().join(" "));
+        let name = self
+            .name
+            .map(|n| n.split(['\r', '\n']).collect::<Vec<_>>().join(" "));
         let name = name.map(|n| n.trim().to_owned()).filter(|n| !n.is_empty());
         let timestamp = context.timestamp();
         let new = NewSession {
@@ -68,11 +70,19 @@ impl Init {
             name: name.as_deref().map(|name| (name, entry_id.as_str())),
         };
         let path = create(&dir.path, &new)?;
-        context.ui.note("newest-session", "this session is the newest of its directory now");
+        context.ui.note(
+            "newest-session",
+            "this session is the newest of its directory now",
+        );
         if context.json() {
             let leaf = name.map(|_| entry_id);
             let session = path.display().to_string();
-            context.ui.json_row(&Made { session, session_id: id, leaf, prompt: None })?;
+            context.ui.json_row(&Made {
+                session,
+                session_id: id,
+                leaf,
+                prompt: None,
+            })?;
         } else {
             context.ui.plain_row(&path.display().to_string())?;
         }

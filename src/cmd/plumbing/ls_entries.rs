@@ -49,7 +49,9 @@ impl LsEntries {
             Some(rev) => {
                 let (of, target) = context.resolve(rev)?;
                 if !std::rc::Rc::ptr_eq(&of, &session) {
-                    return Err(Failure::usage("'--since' names an entry of another session"));
+                    return Err(Failure::usage(
+                        "'--since' names an entry of another session",
+                    ));
                 }
                 target.entry()
             }
@@ -58,8 +60,10 @@ impl LsEntries {
         session.load_all()?;
         let mut entries = {
             let index = session.index();
-            let mut entries: Vec<Ix> =
-                index.file_order().filter(|&ix| index.is_current(ix)).collect();
+            let mut entries: Vec<Ix> = index
+                .file_order()
+                .filter(|&ix| index.is_current(ix))
+                .collect();
             if let Some(since) = since {
                 // Numbers count from the end of the file.
                 entries.retain(|&ix| ix < since);
@@ -89,7 +93,11 @@ impl LsEntries {
                     if !self.text {
                         record.text = None;
                     }
-                    Located { record, offset, size: end - offset }
+                    Located {
+                        record,
+                        offset,
+                        size: end - offset,
+                    }
                 })?;
             }
             return Ok(Exit::Yes);

@@ -36,12 +36,16 @@ impl MergeBase {
         if self.is_ancestor && a == Target::Root {
             return Ok(Exit::Yes);
         }
-        let (Some(a), Some(b)) = (a.entry(), b.entry()) else { return Ok(Exit::No) };
+        let (Some(a), Some(b)) = (a.entry(), b.entry()) else {
+            return Ok(Exit::No);
+        };
         let base = session.tree()?.merge_base(a, b);
         if self.is_ancestor {
             return Ok(Exit::from(base == Some(a)));
         }
-        let Some(base) = base else { return Ok(Exit::No) };
+        let Some(base) = base else {
+            return Ok(Exit::No);
+        };
         let id = session.id(base);
         if context.json() {
             context.ui.json_row(&serde_json::json!({ "id": id }))?;

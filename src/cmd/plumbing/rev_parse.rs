@@ -70,13 +70,22 @@ impl RevParse {
         let range = match Spec::parse(text).map_err(Error::from)? {
             Spec::Rev(rev) => return self.print(context, text, &rev, ""),
             Spec::Range(_) if self.verify => {
-                return Err(Failure::usage(format!("'{text}' is a range, not one revision")));
+                return Err(Failure::usage(format!(
+                    "'{text}' is a range, not one revision"
+                )));
             }
             Spec::Range(range) => range,
         };
         let side = |side: &Option<Rev>| {
-            let leaf = Rev { session: None, place: Place::Leaf, suffixes: Vec::new() };
-            Rev { session: range.session.clone(), ..side.clone().unwrap_or(leaf) }
+            let leaf = Rev {
+                session: None,
+                place: Place::Leaf,
+                suffixes: Vec::new(),
+            };
+            Rev {
+                session: range.session.clone(),
+                ..side.clone().unwrap_or(leaf)
+            }
         };
         let (left, right) = (side(&range.left), side(&range.right));
         if !range.symmetric {
@@ -97,7 +106,9 @@ impl RevParse {
     }
 
     fn name(&self, session: &Session, target: Target) -> String {
-        let Some(ix) = target.entry() else { return "root".to_owned() };
+        let Some(ix) = target.entry() else {
+            return "root".to_owned();
+        };
         let id = session.id(ix);
         if !self.short {
             return plain(&id).into_owned();
@@ -123,13 +134,19 @@ impl RevParse {
                 meaning: step.meaning.clone(),
             });
             let steps = self.explain.then(|| steps.collect());
-            context.ui.json_row(&Parsed { rev: text, id: id_of(found.target), steps })?;
+            context.ui.json_row(&Parsed {
+                rev: text,
+                id: id_of(found.target),
+                steps,
+            })?;
             return Ok(());
         }
         if self.explain {
             for step in &found.steps {
                 let name = self.name(&session, step.target);
-                context.ui.plain_row(&format!("{}\t{name}\t{}", step.spelled, step.meaning))?;
+                context
+                    .ui
+                    .plain_row(&format!("{}\t{name}\t{}", step.spelled, step.meaning))?;
             }
             return Ok(());
         }

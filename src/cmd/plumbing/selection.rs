@@ -33,7 +33,11 @@ impl Selection {
         };
         let role = |name: String| {
             // The word that revisions use, too.
-            let name = if name == "tool" { "toolResult".to_owned() } else { name };
+            let name = if name == "tool" {
+                "toolResult".to_owned()
+            } else {
+                name
+            };
             let role = Role::of(name.as_bytes());
             (name, role)
         };
@@ -65,15 +69,25 @@ impl Wanted {
             }
             let line = session.line(ix)?;
             let entry = Entry::new(&line);
-            let stored = if role_name { entry.role_name() } else { Some(entry.type_name()) };
+            let stored = if role_name {
+                entry.role_name()
+            } else {
+                Some(entry.type_name())
+            };
             Ok(stored.is_some_and(|stored| names.contains(&stored.as_str())))
         };
-        let known_kind = self.kinds.iter().any(|(_, k)| *k == kind && kind != Kind::Other);
+        let known_kind = self
+            .kinds
+            .iter()
+            .any(|(_, k)| *k == kind && kind != Kind::Other);
         let kind_ok = self.kinds.is_empty() || known_kind || {
             let unknown = self.kinds.iter().filter(|(_, k)| *k == Kind::Other);
             kind == Kind::Other && name_matches(unknown.map(|(n, _)| n.as_str()).collect(), false)?
         };
-        let known_role = self.roles.iter().any(|(_, r)| *r == role && role != Role::Other);
+        let known_role = self
+            .roles
+            .iter()
+            .any(|(_, r)| *r == role && role != Role::Other);
         let role_ok = self.roles.is_empty() || known_role || {
             let unknown = self.roles.iter().filter(|(_, r)| *r == Role::Other);
             let is_odd = kind == Kind::Message && role == Role::Other;

@@ -30,7 +30,10 @@ enum Shell {
 
 impl Completions {
     pub(crate) fn run(self, context: &mut Context) -> Result<Exit, Failure> {
-        let name = self.shell.to_possible_value().map(|v| v.get_name().to_owned());
+        let name = self
+            .shell
+            .to_possible_value()
+            .map(|v| v.get_name().to_owned());
         let script = script(&name.unwrap_or_default())?;
         context.ui.text(&script)?;
         Ok(Exit::Yes)
@@ -40,9 +43,9 @@ impl Completions {
 /// The script that registers completion with a shell.
 pub(crate) fn script(shell: &str) -> Result<String, Failure> {
     let shells = Shells::builtins();
-    let completer = shells.completer(shell).ok_or_else(|| {
-        Failure::usage(format!("there is no completion for '{shell}'"))
-    })?;
+    let completer = shells
+        .completer(shell)
+        .ok_or_else(|| Failure::usage(format!("there is no completion for '{shell}'")))?;
     let mut script = Vec::new();
     completer.write_registration("COMPLETE", "pis", "pis", "pis", &mut script)?;
     Ok(String::from_utf8_lossy(&script).into_owned())

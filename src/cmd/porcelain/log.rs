@@ -6,9 +6,9 @@ use clap::Args;
 use regex::Regex;
 
 use crate::cli::{Context, Exit, Failure, complete, since};
+use crate::cmd::Listing;
 use crate::cmd::plumbing::selection::{Selection, Wanted};
 use crate::cmd::ranges::{Entries, entries_of};
-use crate::cmd::Listing;
 use crate::entry::{self, Entry, Role};
 use crate::error::Result;
 use crate::session::Session;
@@ -31,7 +31,6 @@ use crate::ui::rows::{Layout, Row};
   pis log --grep 'panic' --since '2 days ago'
   pis log --json | jq -r 'select(.label != null) | .label'
   pis log --format '%h %ar %s'")]
-#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(crate) struct Log {
     /// Draw how the branches hang together
     #[arg(long, conflicts_with = "reverse")]
@@ -86,7 +85,9 @@ impl Shown {
             return Ok(false);
         }
         if self.since.is_some() || self.until.is_some() {
-            let Some(time) = session.index().time(ix) else { return Ok(false) };
+            let Some(time) = session.index().time(ix) else {
+                return Ok(false);
+            };
             if self.since.is_some_and(|t| time < t) || self.until.is_some_and(|t| time > t) {
                 return Ok(false);
             }
@@ -98,9 +99,7 @@ impl Shown {
         }
         match &self.grep {
             None => Ok(true),
-            Some(regex) => {
-                Ok(regex.is_match(&entry::text(Entry::new(&session.line(ix)?))))
-            }
+            Some(regex) => Ok(regex.is_match(&entry::text(Entry::new(&session.line(ix)?)))),
         }
     }
 }
@@ -120,7 +119,11 @@ impl Log {
             Some(Filter::NoTools)
         };
         let all = self.all || (self.graph && self.revs.is_empty());
-        let entries = if all { None } else { Some(entries_of(context, &self.revs)?) };
+        let entries = if all {
+            None
+        } else {
+            Some(entries_of(context, &self.revs)?)
+        };
         let session = match &entries {
             Some(entries) => Rc::clone(&entries.session),
             None => context.session()?,
@@ -138,7 +141,10 @@ impl Log {
         }
         let whole_path = !all && self.revs.is_empty();
         let marks = if whole_path {
-            Marks { leaf: shown.leaf, on_path: OnPath::All }
+            Marks {
+                leaf: shown.leaf,
+                on_path: OnPath::All,
+            }
         } else {
             Marks::all(&session)?
         };
@@ -164,7 +170,10 @@ impl Log {
         }
         session.load_all()?;
         let index = session.index();
-        let all: Vec<_> = index.newest_first().filter(|&ix| index.is_current(ix)).collect();
+        let all: Vec<_> = index
+            .newest_first()
+            .filter(|&ix| index.is_current(ix))
+            .collect();
         Ok(Box::new(all.into_iter().map(Ok)))
     }
 
@@ -262,7 +271,7 @@ impl Log {
         }
         context.ui.page();
         let mut layout = Layout::new(&context.ui, session, context.now, self.ascii);
-        let mut drawing = Drawing::new(context.ui.unicode() && !self.ascii);
+        let mut drawing = Drawing::new(context.ui.painter, context.ui.unicode() && !self.ascii);
         let mut rows = Vec::with_capacity(order.len());
         for ix in order {
             let mut row = layout.row(session, ix, &marks, view.leaf == Some(ix))?;

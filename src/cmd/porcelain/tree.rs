@@ -59,7 +59,9 @@ impl Tree {
             return Ok(Exit::Yes);
         }
         if places.is_empty() {
-            context.ui.note("nothing-shown", "no entry passes the filter");
+            context
+                .ui
+                .note("nothing-shown", "no entry passes the filter");
         }
         context.ui.page();
         let folds = self.filter == Filter::NoTools;
