@@ -3,4 +3,8 @@
 mod common;
 
 mod discover;
+mod layers;
+mod oracle_git;
+mod props;
 mod rev_syntax;
+mod terminal;

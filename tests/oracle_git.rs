@@ -188,7 +188,8 @@ struct Sides<'a> {
 
 impl Sides<'_> {
     fn pis(&self, args: &[&str]) -> (i32, Vec<String>) {
-        let mut all = vec!["-s", "./s.jsonl"];
+        // Notes would tell of leaves on odd branches.
+        let mut all = vec!["-q", "-s", "./s.jsonl"];
         all.extend(args);
         let ran = self.repo.world.pis(&all);
         assert_eq!(ran.stderr, "", "pis {args:?}");
@@ -215,7 +216,7 @@ impl Sides<'_> {
         (format!("{}{dots}{}", id(a), id(b)), format!("{}{dots}{}", commits[a], commits[b]))
     }
 
-    /// The bases of many pairs: `rev-parse A...B` prints A, B and the base behind a `^`.
+    /// The bases of many pairs: `rev-parse A...B` prints B, A and the base behind a `^`.
     fn bases(&self, pairs: &[(usize, usize)]) {
         let ranges: Vec<_> = pairs.iter().map(|&(a, b)| self.range(a, "...", b)).collect();
         let ours: Vec<_> = ranges.iter().map(|(ours, _)| ours.as_str()).collect();
@@ -223,14 +224,7 @@ impl Sides<'_> {
         let ours = self.lines(&[&["rev-parse"][..], &ours].concat());
         let (ok, out) = self.repo.asks(&[&["rev-parse"][..], &theirs].concat());
         assert!(ok, "git rev-parse");
-        // git names the right side first, which tells nothing.
-        let mut theirs = self.repo.ids(&out);
-        let mut at = 0;
-        for _ in pairs {
-            theirs.swap(at, at + 1);
-            at += 2;
-            at += usize::from(theirs.get(at).is_some_and(|line| line.starts_with('^')));
-        }
+        let theirs = self.repo.ids(&out);
         assert_eq!(ours, theirs, "rev-parse of {pairs:?}");
     }
 
@@ -295,7 +289,7 @@ impl Sides<'_> {
             ours.push_str(&format!("{}{suffix}\n", id(n)));
             theirs.push_str(&format!("{}{suffix}\n", self.repo.commits[n]));
         }
-        let ran = self.repo.world.pis_with(&["-s", "./s.jsonl", "cat-entry", "--batch-check"], &ours);
+        let ran = self.repo.world.pis_with(&["-q", "-s", "./s.jsonl", "cat-entry", "--batch-check"], &ours);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
         let mut command = self.repo.git();
         command.args(["cat-file", "--batch-check"]).stdin(Stdio::piped()).stdout(Stdio::piped());

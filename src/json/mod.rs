@@ -269,13 +269,11 @@ fn value_end(bytes: &[u8]) -> usize {
                 depth += 1;
                 at += 1;
             }
-            b'}' | b']' if depth == 0 => return at,
+            b'}' | b']' | b',' | b' ' | b'\t' | b'\r' | b'\n' if depth == 0 => return at,
             b'}' | b']' => {
                 depth -= 1;
                 at += 1;
             }
-            b',' if depth == 0 => return at,
-            b' ' | b'\t' | b'\r' | b'\n' if depth == 0 => return at,
             // Part of a bare scalar, which only what follows it can end.
             _ => {
                 at += 1;

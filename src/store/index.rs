@@ -423,11 +423,8 @@ fn scan(source: &Source, start: u64, end: u64, limit: u64) -> io::Result<Chunk> 
         head.clear();
         let (line, line_end) = window.line(|w| head.read(w));
         let mut odd = |what| {
-            chunk.odd.push(Oddity {
-                start: at,
-                end: line_end.at,
-                what,
-            })
+            let (start, end) = (at, line_end.at);
+            chunk.odd.push(Oddity { start, end, what });
         };
         match line {
             Line::Blank => {}

@@ -206,10 +206,7 @@ fn cut_cycles(parents: &mut [Parent]) {
         };
         let Some(entry) = closing else { continue };
         let mut at = entry;
-        loop {
-            let Parent::Entry(parent) = parents[at] else {
-                break;
-            };
+        while let Parent::Entry(parent) = parents[at] {
             // Numbers count from the end of the file: not a greater one is not an earlier line.
             if parent.at() <= at {
                 parents[at] = Parent::Cycle;

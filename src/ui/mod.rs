@@ -155,10 +155,7 @@ impl Ui {
         }
         if self.json {
             let note = serde_json::json!({ "note": { "kind": kind, "message": message } });
-            say(&format!(
-                "{}",
-                crate::json::to_line(&note).unwrap_or_default()
-            ));
+            say(&crate::json::to_line(&note).unwrap_or_default());
         } else {
             say(&format!("note: {}", sanitize::visible(message)));
         }

@@ -195,7 +195,13 @@ impl Layout {
         } else {
             0
         };
-        let fixed = self.id + 1 + self.who + 2 + extra + 1 + AGE + self.suffix;
+        // Where there is little room, only the rows that end in a label or mark give way to it.
+        let suffix = if self.width < NARROW {
+            suffix_width(row).min(self.width / 4)
+        } else {
+            self.suffix
+        };
+        let fixed = self.id + 1 + self.who + 2 + extra + 1 + AGE + suffix;
         let room = self.width.saturating_sub(indent + fixed).max(8);
         let text = with_count(&row.described.text, row.tools, room, mark);
 
@@ -213,7 +219,7 @@ impl Layout {
             out.push_str(&ui.painter.paint(Mark::Dim, &columns));
         }
         out.push_str(&ui.painter.paint(Mark::Dim, &format!(" {:>AGE$}", row.age)));
-        let mut left = self.suffix;
+        let mut left = suffix;
         for (kind, text) in &row.suffix {
             let text = cut(text, left.saturating_sub(2), mark);
             left = left.saturating_sub(width(&text) + 2);

@@ -34,9 +34,9 @@ fn replace(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
     let mut out = String::with_capacity(text.len() + 8);
     for c in text.chars() {
         if is_active(c) && !keep(c) {
-            show(c, &mut out)
+            show(c, &mut out);
         } else {
-            out.push(c)
+            out.push(c);
         }
     }
     Cow::Owned(out)

@@ -31,12 +31,11 @@ fn style(mark: Mark) -> Style {
         Mark::Plain => Style::new(),
         Mark::Dim => Style::new().dimmed(),
         Mark::Id => color(AnsiColors::Yellow),
-        Mark::User => color(AnsiColors::Cyan).bold(),
+        Mark::User | Mark::Leaf => color(AnsiColors::Cyan).bold(),
         Mark::Assistant => color(AnsiColors::Green),
         Mark::Tool => color(AnsiColors::Blue),
         Mark::Meta => color(AnsiColors::Magenta),
         Mark::Label => color(AnsiColors::Yellow).bold(),
-        Mark::Leaf => color(AnsiColors::Cyan).bold(),
     }
 }
 

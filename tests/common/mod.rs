@@ -6,8 +6,10 @@
     reason = "each test file uses what it needs"
 )]
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
@@ -76,27 +78,12 @@ impl World {
 
     /// Runs pis.
     pub(crate) fn pis(&self, args: &[&str]) -> Ran {
-        ran(&self.command(args).output().expect("pis runs"))
+        run(self.command(args), Vec::new())
     }
 
     /// Runs pis with something on its standard input.
     pub(crate) fn pis_with(&self, args: &[&str], stdin: impl AsRef<[u8]>) -> Ran {
-        use std::io::Write as _;
-        let mut command = self.command(args);
-        command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let mut child = command.spawn().expect("pis starts");
-        let mut input = child.stdin.take().expect("a pipe");
-        let bytes = stdin.as_ref().to_vec();
-        let writer = std::thread::spawn(move || {
-            // pis may end before it has read everything.
-            let _ = input.write_all(&bytes);
-        });
-        let output = child.wait_with_output().expect("pis runs");
-        writer.join().expect("the writer ends");
-        ran(&output)
+        run(self.command(args), stdin.as_ref().to_vec())
     }
 
     /// Runs pis, which must succeed without a word on stderr, and returns what it printed.
@@ -104,6 +91,54 @@ impl World {
         let ran = self.pis(args);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "pis {args:?}");
         ran.stdout
+    }
+
+    /// Runs a command that only reads. It must end, must not panic and must leave every file of
+    /// the world as it is.
+    pub(crate) fn read(&self, args: &[&str]) -> Ran {
+        self.read_with(args, "")
+    }
+
+    /// Runs a command that only reads as [`World::read`], with something on its standard input.
+    pub(crate) fn read_with(&self, args: &[&str], stdin: impl AsRef<[u8]>) -> Ran {
+        let before = self.files();
+        let ran = self.pis_with(args, stdin);
+        assert_ne!(ran.code, 101, "pis {args:?} panicked: {}", ran.stderr);
+        assert_ne!(ran.code, -1, "pis {args:?} was killed: {}", ran.stderr);
+        assert!(before == self.files(), "pis {args:?} changed a file");
+        ran
+    }
+
+    /// Runs every command that reads on a session; see [`World::read`]. None may fail in a way
+    /// that is not its to choose.
+    pub(crate) fn read_all(&self, session: &str) {
+        for args in READING {
+            let args: Vec<_> = ["-s", session].iter().chain(*args).copied().collect();
+            let ran = self.read(&args);
+            assert!(matches!(ran.code, 0 | 1 | 2 | 128), "pis {args:?}: {ran:?}");
+            assert!(ran.code < 2 || !ran.stderr.is_empty(), "pis {args:?} fails without a word");
+        }
+    }
+
+    /// Every file of the world: path, size, time, and what small ones hold.
+    fn files(&self) -> BTreeMap<PathBuf, (u64, SystemTime, Vec<u8>)> {
+        const SMALL: u64 = 1 << 20;
+        let mut files = BTreeMap::new();
+        let mut dirs = vec![self.dir.path().to_owned()];
+        while let Some(dir) = dirs.pop() {
+            for entry in std::fs::read_dir(&dir).expect("a directory").flatten() {
+                let path = entry.path();
+                let Ok(meta) = std::fs::symlink_metadata(&path) else { continue };
+                if meta.is_dir() {
+                    dirs.push(path.clone());
+                }
+                let small = meta.is_file() && meta.len() <= SMALL;
+                let bytes = if small { std::fs::read(&path).unwrap_or_default() } else { vec![] };
+                let modified = meta.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+                files.insert(path, (meta.len(), modified, bytes));
+            }
+        }
+        files
     }
 
     /// Runs pis as [`World::ok`] and returns its lines.
@@ -119,6 +154,69 @@ impl World {
             .map(|line| serde_json::from_str(line).expect("a line of JSON"))
             .collect()
     }
+}
+
+/// Every way to read, over and over in tests of odd files.
+pub(crate) const READING: &[&[&str]] = &[
+    &["log"],
+    &["log", "--graph"],
+    &["log", "--all", "--json"],
+    &["log", "--oneline", "--filter", "all", "-n", "3"],
+    &["tree"],
+    &["tree", "--filter", "all", "--json"],
+    &["cat-entry", "@"],
+    &["cat-entry", "-p", "@"],
+    &["cat-entry", "--text", "@^{}"],
+    &["cat-entry", "--header"],
+    &["rev-parse", "--short", "@"],
+    &["rev-parse", "--explain", "@~1"],
+    &["rev-parse", "@{tip}", "root@{tip}"],
+    &["rev-path", "--json"],
+    &["rev-path", "--left-right", "@~1...@{tip}"],
+    &["merge-base", "@", "@{tip}"],
+    &["ls-entries", "--json", "--text"],
+    &["ls-entries", "--tips"],
+    &["ls-entries", "--roots"],
+    &["for-each-label"],
+    &["for-each-tip", "--json"],
+    &["context"],
+    &["context", "--as", "llm"],
+    &["context", "--as", "text"],
+    &["context", "--tokens"],
+    &["context", "--entries"],
+];
+
+/// No run of pis in these tests takes this long.
+const TIMEOUT: Duration = Duration::from_secs(100);
+
+fn run(command: Command, stdin: Vec<u8>) -> Ran {
+    let mut command = assert_cmd::Command::from_std(command);
+    ran(&command.timeout(TIMEOUT).write_stdin(stdin).output().expect("pis runs"))
+}
+
+impl Ran {
+    /// The kinds of the notes on stderr, of a run with `--json`.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let lines = self.stderr.lines().map(|line| serde_json::from_str(line).expect("JSON"));
+        lines.map(|v: Value| v["note"]["kind"].as_str().unwrap_or("(no note)").into()).collect()
+    }
+
+    /// The ids on stdout, or of the objects there.
+    pub(crate) fn ids(&self) -> Vec<String> {
+        let lines = self.stdout.lines();
+        let of = |line: &str| match serde_json::from_str::<Value>(line) {
+            Ok(Value::Object(map)) => map["id"].as_str().unwrap_or_default().to_owned(),
+            _ => line.to_owned(),
+        };
+        lines.map(of).collect()
+    }
+}
+
+/// The names of the fields of an object, sorted.
+pub(crate) fn fields(value: &Value) -> Vec<&str> {
+    let mut names: Vec<_> = value.as_object().expect("an object").keys().collect();
+    names.sort();
+    names.into_iter().map(String::as_str).collect()
 }
 
 pub(crate) fn ran(output: &Output) -> Ran {
@@ -206,6 +304,12 @@ impl Build {
     /// Adds a line as it is.
     pub(crate) fn raw(mut self, line: &str) -> Build {
         self.lines.push(line.to_owned());
+        self
+    }
+
+    /// Makes the header anew.
+    pub(crate) fn header(mut self, header: &Value) -> Build {
+        self.lines[0] = header.to_string();
         self
     }
 

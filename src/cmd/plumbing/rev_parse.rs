@@ -92,8 +92,8 @@ impl RevParse {
             self.print(context, text, &right, "")?;
             return self.print(context, text, &left, "^");
         }
-        self.print(context, text, &left, "")?;
         self.print(context, text, &right, "")?;
+        self.print(context, text, &left, "")?;
         let (session, a) = context.find(&left)?;
         let (_, b) = context.find(&right)?;
         if let (Some(a), Some(b)) = (a.target.entry(), b.target.entry())
