@@ -66,6 +66,40 @@ pub enum Error {
         /// One line a candidate.
         candidates: Vec<String>,
     },
+    /// Another pis holds the lock on the session.
+    #[error("'{}' is locked by another pis", session.display())]
+    Locked {
+        /// The session.
+        session: PathBuf,
+    },
+    /// The leaf is not where the caller expected it.
+    #[error("{message}")]
+    LeafMoved {
+        /// What was expected and found.
+        message: String,
+    },
+    /// Written, but another program appended at the same moment.
+    #[error("another program appended to '{}' at the same moment: both are kept, as branches", session.display())]
+    WrittenBeside {
+        /// The session.
+        session: PathBuf,
+    },
+    /// The session must not be written to.
+    #[error("'{}' cannot be written to: {reason}", session.display())]
+    NotWritable {
+        /// The session.
+        session: PathBuf,
+        /// Why not.
+        reason: String,
+        /// What to do.
+        hint: String,
+    },
+    /// An entry that pi could not read back.
+    #[error("{message}")]
+    BadEntry {
+        /// Which one, which field, and what is wrong with it.
+        message: String,
+    },
     /// A request that makes no sense here.
     #[error("{message}")]
     Usage {
@@ -96,6 +130,11 @@ impl Error {
             Error::Syntax(_) => "revision-syntax",
             Error::NoRevision { .. } => "no-revision",
             Error::AmbiguousRevision { .. } => "ambiguous-revision",
+            Error::Locked { .. } => "locked",
+            Error::LeafMoved { .. } => "leaf-moved",
+            Error::WrittenBeside { .. } => "written-beside",
+            Error::NotWritable { .. } => "not-writable",
+            Error::BadEntry { .. } => "bad-entry",
             Error::Usage { .. } => "usage",
         }
     }
@@ -104,13 +143,21 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         match self {
             Error::NoSession { hint, .. } => Some(hint.clone()),
+            Error::NotWritable { hint, .. } => Some(hint.clone()),
+            Error::Locked { .. } => Some("wait until it has ended and try again".to_owned()),
+            Error::LeafMoved { .. } => {
+                Some("nothing was written; look at the session and try again".to_owned())
+            }
             Error::NoRevision { hint, .. } | Error::Usage { hint, .. } => hint.clone(),
             Error::Syntax(e) => e.hint.clone(),
             Error::AmbiguousSession { candidates, .. }
             | Error::AmbiguousRevision { candidates, .. } => {
                 Some(format!("it could be:\n  {}", candidates.join("\n  ")))
             }
-            Error::Io { .. } | Error::NotASession { .. } => None,
+            Error::Io { .. }
+            | Error::NotASession { .. }
+            | Error::WrittenBeside { .. }
+            | Error::BadEntry { .. } => None,
         }
     }
 }

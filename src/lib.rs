@@ -19,3 +19,4 @@ pub mod store;
 pub mod time;
 pub mod tree;
 mod ui;
+pub mod write;

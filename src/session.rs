@@ -273,6 +273,23 @@ impl Session {
         Ok(newest.by_target.get(&self.id(ix)).cloned().flatten())
     }
 
+    /// The id of the first entry that a compaction keeps, if it names one.
+    pub fn first_kept(&self, compaction: Entry<'_>) -> Option<String> {
+        if self.migration != Migration::Ids {
+            return compaction.get("firstKeptEntryId")?.as_id();
+        }
+        // Version 1 counts the records that parse, from the header at 0. Ids of such a file follow
+        // from the same count, so the number gives the id; it may be that of no entry.
+        let index = compaction.get("firstKeptEntryIndex")?.as_f64()?;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "the range was checked"
+        )]
+        let place = (index.fract() == 0.0 && (1.0..=9e15).contains(&index)).then_some(index as u64);
+        Some(v1_id(&self.header.id, place?))
+    }
+
     /// All labels of the file, whichever branch they were set on.
     pub fn labels(&self) -> Result<&Labels> {
         if let Some(labels) = self.labels.get() {

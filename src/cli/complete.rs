@@ -18,6 +18,7 @@ use crate::rev::syntax::quote_name;
 use crate::session::Session;
 use crate::store::header;
 use crate::ui::describe::describe;
+use crate::ui::sanitize::one_line;
 
 /// How many ids are offered.
 const IDS: usize = 50;
@@ -57,13 +58,46 @@ fn named_sessions(context: &Context, start: &str) -> Vec<CompletionCandidate> {
         let name = name_within(path, &mut budget);
         let is_named = |n: &str| !start.is_empty() && n.starts_with(start);
         if header.id.starts_with(start) {
-            let help = name.as_deref().map(|name| shortened(name).into());
-            found.push(CompletionCandidate::new(header.id).help(help));
+            let help = name.map(|name| shortened(&one_line(&name)));
+            found.extend(candidate(&header.id, help.unwrap_or_default()));
         } else if let Some(name) = name.filter(|name| is_named(name)) {
-            found.push(CompletionCandidate::new(name).help(Some(header.id.into())));
+            found.extend(candidate(&name, header.id));
         }
     }
     found
+}
+
+/// A word to offer, unless a terminal would not survive it.
+fn candidate(word: &str, help: String) -> Option<CompletionCandidate> {
+    let quoted = if inserts_as_it_is() {
+        escaped(word)
+    } else {
+        word.to_owned()
+    };
+    let help = Some(help).filter(|h| !h.is_empty()).map(Into::into);
+    let harmless = !word.contains(char::is_control);
+    harmless.then(|| CompletionCandidate::new(quoted).help(help))
+}
+
+/// A word with backslashes where bash needs them. In quotes it would not go on from what was typed.
+fn escaped(word: &str) -> String {
+    let mut out = String::with_capacity(word.len());
+    for c in word.chars() {
+        if " |&;<>()$`\\\"'*?[]#!,".contains(c) {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// Whether the shell that asks puts a word on its line without quoting it.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "only the script for bash sets it"
+)]
+fn inserts_as_it_is() -> bool {
+    std::env::var_os("_CLAP_COMPLETE_COMP_TYPE").is_some()
 }
 
 /// The name of a session, unless it would take too much reading.
@@ -128,13 +162,19 @@ fn split_session(text: &str) -> Option<(&str, &str)> {
     is_plain.then_some((name, rest))
 }
 
-fn candidates(session: &Session, word: &str, labels_only: bool) -> Result<Vec<CompletionCandidate>> {
+fn candidates(
+    session: &Session,
+    word: &str,
+    labels_only: bool,
+) -> Result<Vec<CompletionCandidate>> {
     let mut found = Vec::new();
     for label in session.labels()?.iter() {
         let name = quote_name(&label.name);
         if name.starts_with(word) {
-            let help = format!("label on {}", label.target);
-            found.push(CompletionCandidate::new(&*name).help(Some(help.into())));
+            found.extend(candidate(
+                &name,
+                format!("label on {}", one_line(&label.target)),
+            ));
         }
     }
     if labels_only {
@@ -162,7 +202,7 @@ fn candidates(session: &Session, word: &str, labels_only: bool) -> Result<Vec<Co
     for ix in newest {
         let entry = describe(session, ix, &session.line(ix)?)?;
         let help = shortened(&format!("{}: {}", entry.who, entry.text));
-        found.push(CompletionCandidate::new(&*quote_name(&session.id(ix))).help(Some(help.into())));
+        found.extend(candidate(&quote_name(&session.id(ix)), help));
     }
     Ok(found)
 }
@@ -191,7 +231,10 @@ fn typed_options(args: impl Iterator<Item = OsString>) -> Global {
             },
             (None, Some(short)) => {
                 let (name, value) = short.split_at(short.chars().next().map_or(0, char::len_utf8));
-                (name.to_owned(), Some(value.to_owned()).filter(|v| !v.is_empty()))
+                (
+                    name.to_owned(),
+                    Some(value.to_owned()).filter(|v| !v.is_empty()),
+                )
             }
             _ => continue,
         };
@@ -229,7 +272,10 @@ mod tests {
         let options = |line: &str| {
             let words = format!("/bin/pis -- pis {line}");
             let options = typed_options(words.split(' ').map(OsString::from));
-            (options.session.unwrap_or_default(), options.session_dir.unwrap_or_default())
+            (
+                options.session.unwrap_or_default(),
+                options.session_dir.unwrap_or_default(),
+            )
         };
         for (line, session, dir) in [
             ("log", "", ""),

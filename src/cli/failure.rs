@@ -131,7 +131,9 @@ struct ErrorBody<'a> {
 impl From<Error> for Failure {
     fn from(e: Error) -> Self {
         let exit = match e {
-            Error::Usage { .. } | Error::Syntax(_) => 2,
+            Error::Usage { .. } | Error::Syntax(_) | Error::BadEntry { .. } => 2,
+            Error::Locked { .. } | Error::LeafMoved { .. } => 3,
+            Error::WrittenBeside { .. } => 4,
             _ => 128,
         };
         let closed_pipe = match &e {

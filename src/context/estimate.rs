@@ -208,10 +208,15 @@ fn joined_length(content: Raw<'_>) -> usize {
     if content.is_string() {
         return content.utf16_len();
     }
+    // A number is joined as JavaScript prints it.
+    let part = |text: Raw<'_>| match text.as_f64() {
+        Some(n) => js::number(n).len(),
+        None => text.utf16_len(),
+    };
     let texts = content
         .items()
         .filter(|block| block.str("type").is_some_and(|t| t == "text"))
-        .map(|block| block.get("text").map_or(0, length) + 1);
+        .map(|block| block.get("text").map_or(0, part) + 1);
     texts.sum::<usize>().saturating_sub(1)
 }
 

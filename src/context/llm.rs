@@ -4,9 +4,9 @@
 //! our own.
 
 use super::Message;
-use super::object::{Object, Text, text_block};
 use crate::entry::Role;
 use crate::json::Raw;
+use crate::json::object::{Object, Text, text_block};
 
 const COMPACTION: &str = "Earlier turns of this conversation were condensed to save room. This is \
     what they amount to:\n\n<summary>\n";

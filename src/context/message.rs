@@ -3,9 +3,9 @@
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::object::{Object, text_block, with_key};
 use crate::entry::{Entry, Kind, Role};
 use crate::json::Raw;
+use crate::json::object::{Object, text_block, with_key};
 use crate::time;
 
 /// A message as JSON text: valid UTF-8 on one line, otherwise as stored.

@@ -16,12 +16,10 @@ use crate::json::Raw;
 use crate::session::Session;
 use crate::store::header::Migration;
 use crate::store::index::Ix;
-use crate::store::v1_id;
 
 pub mod estimate;
 pub mod llm;
 mod message;
-mod object;
 pub mod text;
 
 pub use message::Message;
@@ -184,7 +182,7 @@ fn selection(session: &Session, path: &[Ix], kinds: &[Kind]) -> Result<Vec<usize
         return Ok((0..path.len()).collect());
     };
     let line = session.line(path[compaction])?;
-    let kept_from = match first_kept(session, Entry::new(&line)) {
+    let kept_from = match session.first_kept(Entry::new(&line)) {
         Some(id) => {
             let index = session.index();
             path[..compaction]
@@ -202,29 +200,6 @@ fn selection(session: &Session, path: &[Ix], kinds: &[Kind]) -> Result<Vec<usize
     Ok(places)
 }
 
-/// The id of the first entry that a compaction keeps, if it names one.
-fn first_kept(session: &Session, compaction: Entry<'_>) -> Option<String> {
-    if session.migration() == Migration::Ids {
-        // Version 1 counts the records that parse, from the header at 0. Ids of such a file follow
-        // from the same count, so the number gives the id; it may be that of no entry.
-        let index = compaction.get("firstKeptEntryIndex")?.as_f64()?;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "the range was checked"
-        )]
-        let place = (index.fract() == 0.0 && (1.0..=9e15).contains(&index)).then_some(index as u64);
-        return Some(v1_id(&session.header().id, place?));
-    }
-    id_text(compaction.get("firstKeptEntryId")?)
-}
-
-/// A value that names an entry, as text.
-fn id_text(value: Raw<'_>) -> Option<String> {
-    let is_id = value.is_string() || value.as_f64().is_some();
-    is_id.then(|| value.to_text().into_owned())
-}
-
 /// The lines of the context edits that count, by the id of their target: the last one of each.
 fn edits(
     session: &Session,
@@ -238,7 +213,7 @@ fn edits(
             continue;
         }
         let line = session.line(path[place])?;
-        if let Some(target) = Entry::new(&line).get("targetId").and_then(id_text) {
+        if let Some(target) = Entry::new(&line).get("targetId").and_then(Raw::as_id) {
             edits.insert(target, line);
         }
     }

@@ -1,6 +1,7 @@
 //! One line of a session: what kind of entry it is, and its parts as pi reads them.
 
 mod kind;
+pub mod splice;
 mod text;
 
 pub use kind::{Kind, Role};

@@ -11,6 +11,7 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 pub mod js;
+pub(crate) mod object;
 pub mod pretty;
 pub mod scan;
 
@@ -100,6 +101,12 @@ impl<'a> Raw<'a> {
     pub fn to_text(self) -> Cow<'a, str> {
         self.as_str()
             .unwrap_or_else(|| String::from_utf8_lossy(self.0))
+    }
+
+    /// The value as an id: the text of a string or a number, for pi's maps take both.
+    pub fn as_id(self) -> Option<String> {
+        let is_id = self.is_string() || self.as_f64().is_some();
+        is_id.then(|| self.to_text().into_owned())
     }
 
     /// Length in UTF-16 units of the text as JavaScript holds it; 0 for anything but a string.

@@ -1,11 +1,13 @@
 //! The file: how its lines are scanned, where its header and its leaf pointer are, and where
 //! sessions live.
 
+pub mod append;
 pub mod create;
 pub mod discover;
 pub mod header;
 pub mod index;
 pub mod leaf;
+pub mod lock;
 pub mod moves;
 pub mod source;
 

@@ -4,12 +4,16 @@
 //! such a move shows in that a line does not start where the one before it ended, and counts as
 //! one move.
 
+use std::fs::OpenOptions;
+use std::io::Write;
 use std::path::Path;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
 
 /// One line of the log.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Move {
     /// When, in Unix milliseconds.
     pub time: i64,
@@ -46,6 +50,36 @@ pub fn read(session: &Path) -> Vec<Move> {
         .split(|&b| b == b'\n')
         .filter_map(|line| serde_json::from_slice(line).ok())
         .collect()
+}
+
+/// Adds a line to the log in a session's state directory.
+pub fn write(dir: &Path, step: &Move) -> Result<()> {
+    let path = dir.join("log");
+    let failed = || Error::io("append to", &path);
+    let line = serde_json::to_string(step).map_err(|e| failed()(e.into()))?;
+    let mut options = OpenOptions::new();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(&path).map_err(failed())?;
+    // The LF comes first, too: a line that a crash cut off must not swallow this one.
+    file.write_all(format!("\n{line}\n").as_bytes()).map_err(failed())
+}
+
+/// The newest move that was not undone yet: `undo` lines take back one each.
+pub fn newest_not_undone(log: &[Move]) -> Option<&Move> {
+    let mut undone = 0usize;
+    log.iter().rev().find(|step| {
+        if step.op == "undo" {
+            undone += 1;
+            return false;
+        }
+        if undone > 0 {
+            undone -= 1;
+            return false;
+        }
+        true
+    })
 }
 
 /// Every place the leaf has been, newest (`now`) first, pi's moves counted in.

@@ -41,10 +41,10 @@ impl Tally {
         )
     }
 
-    /// Whether anything differs. Nothing compared is as bad.
-    pub(crate) fn has_differences(&self) -> bool {
+    /// Whether something was compared and nothing differs.
+    pub(crate) fn is_equal(&self) -> bool {
         let counts = self.counts();
-        counts.places == 0 || !counts.differences.is_empty()
+        counts.places > 0 && counts.differences.is_empty()
     }
 
     /// The first differences, one after another.
@@ -91,21 +91,7 @@ impl<'a> Comparison<'a> {
     }
 
     fn place(&self, file: &str, answer: Raw<'_>) {
-        let rev = answer.str("rev").unwrap_or_default();
-        let rev = match &*rev {
-            "@" | "root" => rev.into_owned(),
-            // A version 1 file has ids of pis's own; the same place on the path is meant.
-            "nth" => {
-                let path = self.path(&Place {
-                    file,
-                    rev: "@".into(),
-                });
-                let nth = answer.get("nth").and_then(Raw::as_f64).unwrap_or_default();
-                let id = path.iter().zip(0u32..).find(|(_, n)| f64::from(*n) == nth);
-                quoted(id.map_or("", |(id, _)| id))
-            }
-            id => quoted(id),
-        };
+        let rev = answer.str("rev").unwrap_or_default().into_owned();
         let place = Place { file, rev };
         self.tally.counts().places += 1;
         if place.rev != "root" {
@@ -113,7 +99,9 @@ impl<'a> Comparison<'a> {
         }
         self.check_context(&place, answer);
         self.check_tokens(&place, answer);
-        self.check_llm(&place, answer);
+        if let Some(wanted) = answer.get("llm") {
+            self.check_llm(&place, answer, wanted);
+        }
     }
 
     fn check_path(&self, place: &Place<'_>, answer: Raw<'_>) {
@@ -154,11 +142,11 @@ impl<'a> Comparison<'a> {
 
     /// What goes to a model: the stored messages as they are, others with the same contents in
     /// words of pis's own.
-    fn check_llm(&self, place: &Place<'_>, answer: Raw<'_>) {
+    fn check_llm(&self, place: &Place<'_>, answer: Raw<'_>, wanted: Raw<'_>) {
         let got = self.json(place, &["context", "--as", "llm"]);
-        let Some(wanted) = answer.get("llm").filter(|wanted| !is_failure(*wanted)) else {
+        if is_failure(wanted) {
             return;
-        };
+        }
         let context = answer
             .get("context")
             .and_then(|context| context.get("messages"));
@@ -170,12 +158,12 @@ impl<'a> Comparison<'a> {
             return self.differ(place, "context --as llm, length", &wanted, &got);
         }
         for (wanted, got) in wanted.into_iter().zip(got) {
-            let source = wanted.get("from").and_then(Raw::as_f64).unwrap_or_default();
-            let source = sources
-                .iter()
-                .zip(0u32..)
-                .find(|(_, n)| f64::from(*n) == source);
-            let source = source.map(|(source, _)| *source).unwrap_or_default();
+            let from = wanted.get("from").map(Raw::to_text).unwrap_or_default();
+            let source = from
+                .parse()
+                .ok()
+                .and_then(|n: usize| sources.get(n).copied());
+            let source = source.unwrap_or_default();
             self.check_message(place, source, wanted.get("message"), got);
         }
     }
@@ -305,11 +293,6 @@ impl<'a> Comparison<'a> {
 /// Whether pi failed: then there is nothing to be equal to.
 fn is_failure(answer: Raw<'_>) -> bool {
     answer.get("error").is_some()
-}
-
-/// An id as a revision that can mean nothing else.
-fn quoted(id: &str) -> String {
-    format!("id:\"{}\"", id.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 fn lines(output: &[u8]) -> impl Iterator<Item = &[u8]> {

@@ -16,7 +16,7 @@ pub(crate) fn collect(reference: &Reference, dir: &Path) -> Vec<PathBuf> {
     // Written by pi's own session manager, and written to have odd shapes.
     for (script, name, count) in [
         ("generate.mjs", "random", sessions),
-        ("damage.mjs", "damaged", sessions / 3),
+        ("damage.mjs", "damaged", sessions / 5),
     ] {
         let count = count.to_string();
         reference.script(

@@ -55,13 +55,12 @@ fn files_read_as_pi_reads_them() {
 
     let report = tally.report();
     let _ = writeln!(std::io::stderr(), "interop: {report}");
-    if tally.has_differences() {
-        panic!(
-            "{report}\n{}\nfiles kept in {}",
-            tally.differences(),
-            generated.keep().display()
-        );
-    }
+    let differences = tally.differences();
+    assert!(
+        tally.is_equal(),
+        "{report}\n{differences}\nthe files are in {}",
+        generated.keep().display()
+    );
 }
 
 /// The next answer to check; `None` when all were given.

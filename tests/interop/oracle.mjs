@@ -20,10 +20,11 @@
 //   tokens FILE               the estimate of context tokens
 //   all FILE...               one JSON line a file: {file, leaf, path, context, tokens, labels, info, stats}, or {file, error}
 //   batch                     JSON lines {file, count} on stdin: what pi makes of the file at its leaf, before its first entry and
-//                             at `count` of its entries. Answers {file, labels}, then {file, rev, nth, linear, path, context, tokens, llm} each:
-//                             `rev` is "@", "root" or an id; in a version 1 file (linear), whose ids pi makes up, "nth" with the place
-//                             on the path. llm: [{from: index in messages, message?}], `message` only where it is another one; at every fifth
-//                             place. What fails in pi is {error}. {file, skipped} for a file that pi refuses or never returns from, or without a usable leaf.
+//                             at `count` of its entries. Answers {file, labels}, then {file, rev, linear, path, context, tokens, llm}
+//                             each: `rev` is the place as pis spells it; linear says that the ids are made up (version 1). llm, at
+//                             every fifth place: [{from: index in messages, message?}], `message` only where it is another one. What
+//                             fails in pi is {error}. {file, skipped} for a file that pi refuses or never returns from, or without
+//                             a leaf that has a name.
 // navigate: {…, unchanged: true} for the leaf itself. fork: {empty, parentSession} where nothing stands before the message.
 // A v1 file gets random ids at every run: compare shapes only. Summaries and bash runs inside texts carry pi's own wording.
 // In clone, fork, fork-from and export-jsonl, new ids and times are replaced: {"id":"<new>"}, {"timestamp":"<now>"}.
@@ -131,9 +132,9 @@ async function answerAll(file, copy, count) {
   if (ids.some((id) => typeof id === "number")) return say({ file, skipped: "numeric ids" });
   await say({ file, labels: linear ? null : labelsOf(sm) });
   let place = 0;
-  const answer = (rev, nth) => {
+  const answer = (rev) => {
     const llm = place++ % 5 === 0 ? attempt(() => llmOf(sm.buildSessionContext().messages)) : undefined;
-    return say({ file, rev, nth, linear, path: sm.getBranch().map((e) => e.id), context: attempt(() => sm.buildSessionContext()), tokens: attempt(() => tokensOf(sm)), llm });
+    return say({ file, rev, linear, path: sm.getBranch().map((e) => e.id), context: attempt(() => sm.buildSessionContext()), tokens: attempt(() => tokensOf(sm)), llm });
   };
   await answer("@");
   sm.resetLeaf();
@@ -142,7 +143,8 @@ async function answerAll(file, copy, count) {
   const usable = (id) => id && !id.includes("\0") && id.isWellFormed();
   for (const id of sample(ids.filter(usable), count)) {
     sm.branch(id);
-    await answer(linear ? "nth" : id, linear ? sm.getBranch().length - 1 : undefined);
+    const above = linear ? ids.length - sm.getBranch().length : undefined;
+    await answer(linear ? `@~${above}` : `id:"${id.replace(/[\\"]/g, "\\$&")}"`);
   }
 }
 function llmOf(messages) {

@@ -1,26 +1,26 @@
 //! Writing JSON text from pieces of stored JSON text, without reading it into values.
 
-use crate::json::Raw;
+use super::Raw;
 
 /// A JSON object under construction.
-pub(super) struct Object(String);
+pub(crate) struct Object(String);
 
 impl Object {
     /// An object with its first member.
-    pub(super) fn new(key: &str, value: &str) -> Object {
+    pub(crate) fn new(key: &str, value: &str) -> Object {
         let mut object = Object("{".to_owned());
         object.push(key, value);
         object
     }
 
     /// Appends a member whose value is JSON text. `key` needs no escapes.
-    pub(super) fn push(&mut self, key: &str, value: &str) {
+    pub(crate) fn push(&mut self, key: &str, value: &str) {
         self.push_quoted(&format!("\"{key}\""), value);
     }
 
     /// Appends a member with a stored value; one that is missing is left out, as
     /// `JSON.stringify` leaves out what is undefined.
-    pub(super) fn push_stored(&mut self, key: &str, value: Option<Raw<'_>>) {
+    pub(crate) fn push_stored(&mut self, key: &str, value: Option<Raw<'_>>) {
         if let Some(value) = value {
             self.push(key, &value.to_json());
         }
@@ -36,7 +36,7 @@ impl Object {
     }
 
     /// The finished text.
-    pub(super) fn finish(mut self) -> String {
+    pub(crate) fn finish(mut self) -> String {
         self.0.push('}');
         self.0
     }
@@ -44,7 +44,7 @@ impl Object {
 
 /// The stored object with one key set to JSON text, or without it. The key keeps its place; where
 /// it was not there it comes last.
-pub(super) fn with_key(object: Raw<'_>, key: &str, value: Option<&str>) -> String {
+pub(crate) fn with_key(object: Raw<'_>, key: &str, value: Option<&str>) -> String {
     let mut out = Object("{".to_owned());
     let mut done = false;
     for (name, stored) in object.members() {
@@ -64,24 +64,24 @@ pub(super) fn with_key(object: Raw<'_>, key: &str, value: Option<&str>) -> Strin
 
 /// A JSON string under construction, of own words and stored strings; the latter keep their
 /// escapes, lone surrogates among them.
-pub(super) struct Text(String);
+pub(crate) struct Text(String);
 
 impl Text {
     /// A string that begins with own words.
-    pub(super) fn new(words: &str) -> Text {
+    pub(crate) fn new(words: &str) -> Text {
         let mut text = Text("\"".to_owned());
         text.words(words);
         text
     }
 
     /// Appends own words.
-    pub(super) fn words(&mut self, words: &str) {
+    pub(crate) fn words(&mut self, words: &str) {
         let quoted = serde_json::to_string(words).unwrap_or_default();
         self.0.push_str(inside(&quoted));
     }
 
     /// Appends a stored string; another value is appended as it is stored.
-    pub(super) fn stored(&mut self, value: Option<Raw<'_>>) {
+    pub(crate) fn stored(&mut self, value: Option<Raw<'_>>) {
         let Some(value) = value else { return };
         if value.is_string() {
             self.0.push_str(inside(&value.to_json()));
@@ -91,7 +91,7 @@ impl Text {
     }
 
     /// The finished string, quotes included.
-    pub(super) fn finish(mut self) -> String {
+    pub(crate) fn finish(mut self) -> String {
         self.0.push('"');
         self.0
     }
@@ -105,6 +105,6 @@ fn inside(quoted: &str) -> &str {
 }
 
 /// A content of one text block; `text` is a JSON string.
-pub(super) fn text_block(text: &str) -> String {
+pub(crate) fn text_block(text: &str) -> String {
     format!("[{{\"type\":\"text\",\"text\":{text}}}]")
 }
