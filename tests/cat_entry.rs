@@ -15,14 +15,23 @@ fn the_stored_line_is_printed_byte_for_byte() {
     let stored = lines_of(&file);
     for (n, line) in stored.iter().enumerate().skip(1) {
         let id = format!("{n:08x}");
-        assert_eq!(world.ok(&["-s", &file, "cat-entry", &id]), format!("{line}\n"));
-        assert_eq!(world.ok(&["-s", &file, "cat-entry", "-z", &id]), format!("{line}\0"));
+        assert_eq!(
+            world.ok(&["-s", &file, "cat-entry", &id]),
+            format!("{line}\n")
+        );
+        assert_eq!(
+            world.ok(&["-s", &file, "cat-entry", "-z", &id]),
+            format!("{line}\0")
+        );
         let size = world.ok(&["-s", &file, "cat-entry", "--size", &id]);
         assert_eq!(size, format!("{}\n", line.len()));
     }
     let two = world.ok(&["-s", &file, "cat-entry", "@", "@~1"]);
     assert_eq!(two, format!("{}\n{}\n", stored[16], stored[15]));
-    assert_eq!(world.ok(&["-s", &file, "cat-entry", "--header"]), format!("{}\n", stored[0]));
+    assert_eq!(
+        world.ok(&["-s", &file, "cat-entry", "--header"]),
+        format!("{}\n", stored[0])
+    );
 }
 
 #[test]
@@ -38,9 +47,16 @@ fn type_and_existence_are_answers() {
         (vec!["root"], 1),
         (vec!["@~99"], 1),
     ] {
-        let args: Vec<_> = ["-s", &file, "cat-entry", "-e"].into_iter().chain(revs).collect();
+        let args: Vec<_> = ["-s", &file, "cat-entry", "-e"]
+            .into_iter()
+            .chain(revs)
+            .collect();
         let ran = world.read(&args);
-        assert_eq!((ran.code, ran.stdout + &ran.stderr), (code, String::new()), "{args:?}");
+        assert_eq!(
+            (ran.code, ran.stdout + &ran.stderr),
+            (code, String::new()),
+            "{args:?}"
+        );
     }
 }
 
@@ -80,7 +96,10 @@ fn message_text_and_indented_json_are_parts_of_the_entry() {
         ("0000000f", "start"),
         ("00000010", ""),
     ] {
-        assert_eq!(world.ok(&["-s", &file, "cat-entry", "--text", rev]), format!("{text}\n"));
+        assert_eq!(
+            world.ok(&["-s", &file, "cat-entry", "--text", rev]),
+            format!("{text}\n")
+        );
     }
 }
 
@@ -96,7 +115,10 @@ fn an_entry_without_a_message_says_so() {
     );
     let ran = world.read(&["-s", &file, "cat-entry", "root"]);
     assert_eq!(ran.code, 128);
-    assert_eq!(ran.stderr, "error: 'root' stands before the first entry and names none\n");
+    assert_eq!(
+        ran.stderr,
+        "error: 'root' stands before the first entry and names none\n"
+    );
 }
 
 #[test]
@@ -104,7 +126,11 @@ fn what_was_found_before_an_error_is_printed() {
     let (world, file) = (World::new(), fixture("kinds.jsonl"));
     let ran = world.read(&["-s", &file, "cat-entry", "-t", "@", "nobody", "@~1"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (128, "hologram\n"));
-    assert!(ran.stderr.starts_with("error: no entry for 'nobody'"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.starts_with("error: no entry for 'nobody'"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]
@@ -129,14 +155,21 @@ fn options_that_exclude_each_other_are_usage_errors() {
 #[test]
 fn json_is_valid_whatever_the_line_holds() {
     let world = World::new();
-    let line = b"{\"type\":\"message\",\"id\":\"aaaaaaaa\",\"parentId\":null,\"n\":1.0,\"message\":\
+    let line =
+        b"{\"type\":\"message\",\"id\":\"aaaaaaaa\",\"parentId\":null,\"n\":1.0,\"message\":\
                  {\"role\":\"user\",\"content\":\"\xff \\ud83d \xe2\x80\xa8\"}}";
     let file = [Build::new().text().as_bytes(), line, b"\n"].concat();
     world.write("s.jsonl", &file);
     let ran = world.ok(&["-s", "s.jsonl", "--json", "cat-entry", "@"]);
-    assert!(ran.contains(r#""content":"� \ud83d \u2028""#) && ran.contains("\"n\":1.0"), "{ran}");
+    assert!(
+        ran.contains(r#""content":"� \ud83d \u2028""#) && ran.contains("\"n\":1.0"),
+        "{ran}"
+    );
     // Without it, the bytes are those of the file.
-    let output = world.command(&["-s", "s.jsonl", "cat-entry", "@"]).output().unwrap();
+    let output = world
+        .command(&["-s", "s.jsonl", "cat-entry", "@"])
+        .output()
+        .unwrap();
     assert_eq!(output.stdout, [&line[..], b"\n"].concat());
 }
 
@@ -152,13 +185,25 @@ fn a_batch_answers_line_by_line() {
          @~9999 missing\na b missing\n missing\ndd4f6f16 message {1}\n",
         sizes[0], sizes[1]
     );
-    assert_eq!((ran.code, ran.stdout, ran.stderr), (0, wanted, String::new()));
+    assert_eq!(
+        (ran.code, ran.stdout, ran.stderr),
+        (0, wanted, String::new())
+    );
 
     let ran = world.read_with(&["-s", &file, "cat-entry", "--batch"], "plans\nnobody\n");
-    let wanted = format!("0fa4a08e message {}\n{}\nnobody missing\n", sizes[0], stored[4]);
-    assert_eq!((ran.code, ran.stdout, ran.stderr), (0, wanted, String::new()));
+    let wanted = format!(
+        "0fa4a08e message {}\n{}\nnobody missing\n",
+        sizes[0], stored[4]
+    );
+    assert_eq!(
+        (ran.code, ran.stdout, ran.stderr),
+        (0, wanted, String::new())
+    );
     let ran = world.read_with(&["-s", &file, "cat-entry", "--batch"], "");
-    assert_eq!((ran.code, ran.stdout, ran.stderr), (0, String::new(), String::new()));
+    assert_eq!(
+        (ran.code, ran.stdout, ran.stderr),
+        (0, String::new(), String::new())
+    );
 }
 
 #[test]
@@ -170,8 +215,10 @@ fn a_batch_names_what_is_ambiguous_and_quotes_odd_ids() {
         .user("a b", "abcd0002", "three")
         .text();
     world.write("s.jsonl", text);
-    let ran =
-        world.read_with(&["-s", "s.jsonl", "cat-entry", "--batch-check"], "abcd\nid:\"a b\"\n");
+    let ran = world.read_with(
+        &["-s", "s.jsonl", "cat-entry", "--batch-check"],
+        "abcd\nid:\"a b\"\n",
+    );
     let lines: Vec<_> = ran.stdout.lines().collect();
     assert_eq!(lines[0], "abcd ambiguous");
     assert!(lines[1].starts_with("\"a b\" message "), "{}", lines[1]);
@@ -182,7 +229,9 @@ fn a_batch_answers_before_the_next_question() {
     use std::io::{BufRead, BufReader, Write};
     let (world, file) = (World::new(), fixture("branched.jsonl"));
     let mut command = world.command(&["-s", &file, "cat-entry", "--batch-check"]);
-    command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+    command
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     let mut output = BufReader::new(child.stdout.take().unwrap());
@@ -205,7 +254,15 @@ fn the_header_of_a_file_without_one_is_an_error() {
     let ran = world.read(&["-s", "s.jsonl", "--json", "cat-entry", "--header"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (128, ""));
     let last: Value = serde_json::from_str(ran.stderr.lines().last().unwrap()).unwrap();
-    let lines: Vec<Value> =
-        ran.stderr.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert!(lines.iter().any(|v| v["error"]["kind"] == json!("not-a-session")), "{last}");
+    let lines: Vec<Value> = ran
+        .stderr
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert!(
+        lines
+            .iter()
+            .any(|v| v["error"]["kind"] == json!("not-a-session")),
+        "{last}"
+    );
 }

@@ -16,17 +16,32 @@ fn the_context_is_one_document() {
     assert_eq!(messages.len(), 2);
     let stored = world.json(&["-s", &file, "cat-entry", "-m", "dd4f6f16", "plans"]);
     assert_eq!(messages, &stored);
-    assert_eq!(&world.json(&["-s", &file, "--json", "context", "plans"])[0], context);
+    assert_eq!(
+        &world.json(&["-s", &file, "--json", "context", "plans"])[0],
+        context
+    );
 }
 
 #[test]
 fn before_the_first_entry_it_is_empty() {
     let (world, file) = (World::new(), fixture("branched.jsonl"));
     let ran = world.ok(&["-s", &file, "context", "root"]);
-    assert_eq!(ran, "{\"messages\":[],\"thinkingLevel\":\"off\",\"model\":null}\n");
-    assert_eq!(world.ok(&["-s", &file, "context", "--tokens", "root"]), "0\n");
-    assert_eq!(world.ok(&["-s", &file, "context", "--as", "text", "root"]), "");
-    assert_eq!(world.ok(&["-s", &file, "context", "--as", "llm", "root"]), "[]\n");
+    assert_eq!(
+        ran,
+        "{\"messages\":[],\"thinkingLevel\":\"off\",\"model\":null}\n"
+    );
+    assert_eq!(
+        world.ok(&["-s", &file, "context", "--tokens", "root"]),
+        "0\n"
+    );
+    assert_eq!(
+        world.ok(&["-s", &file, "context", "--as", "text", "root"]),
+        ""
+    );
+    assert_eq!(
+        world.ok(&["-s", &file, "context", "--as", "llm", "root"]),
+        "[]\n"
+    );
     assert_eq!(world.ok(&["-s", &file, "context", "--entries", "root"]), "");
 }
 
@@ -36,18 +51,39 @@ fn messages_are_as_pi_holds_them_or_as_a_model_reads_them() {
     let roles = |form: &str, rev: &str| {
         let list = world.json(&["-s", &file, "context", "--as", form, rev]);
         let list = list[0].as_array().unwrap().clone();
-        list.iter().map(|m| m["role"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        list.iter()
+            .map(|m| m["role"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
     };
     assert_eq!(
         roles("messages", "00000009"),
-        ["system", "user", "assistant", "toolResult", "bashExecution", "custom", "branchSummary"]
+        [
+            "system",
+            "user",
+            "assistant",
+            "toolResult",
+            "bashExecution",
+            "custom",
+            "branchSummary"
+        ]
     );
     assert_eq!(
         roles("llm", "00000009"),
-        ["system", "user", "assistant", "toolResult", "user", "user", "user"]
+        [
+            "system",
+            "user",
+            "assistant",
+            "toolResult",
+            "user",
+            "user",
+            "user"
+        ]
     );
     // The compaction keeps what begins at the bash run; the edit omits the custom message.
-    assert_eq!(roles("messages", "@"), ["compactionSummary", "bashExecution", "branchSummary"]);
+    assert_eq!(
+        roles("messages", "@"),
+        ["compactionSummary", "bashExecution", "branchSummary"]
+    );
 }
 
 #[test]
@@ -70,7 +106,10 @@ fn entries_are_the_stored_lines_that_count() {
     let printed = world.lines(&["-s", &file, "context", "--entries", "@"]);
     assert!(printed.iter().all(|line| stored.contains(&line.as_str())));
     assert!(printed.contains(&stored[10].to_owned()), "the compaction");
-    assert!(!printed.contains(&stored[4].to_owned()), "what it stands for");
+    assert!(
+        !printed.contains(&stored[4].to_owned()),
+        "what it stands for"
+    );
 }
 
 #[test]
@@ -78,7 +117,10 @@ fn tokens_are_a_number() {
     let (world, file) = (World::new(), fixture("branched.jsonl"));
     let tokens = world.ok(&["-s", &file, "context", "--tokens"]);
     assert_eq!(tokens, "4900\n", "the last answer's totalTokens");
-    assert_eq!(world.json(&["-s", &file, "--json", "context", "--tokens"]), [json!(4900)]);
+    assert_eq!(
+        world.json(&["-s", &file, "--json", "context", "--tokens"]),
+        [json!(4900)]
+    );
 }
 
 #[test]
@@ -92,7 +134,11 @@ fn forms_exclude_each_other() {
         &["@", "@"],
         &["a..b"],
     ] {
-        let args: Vec<_> = ["-s", &file, "context"].iter().chain(args).copied().collect();
+        let args: Vec<_> = ["-s", &file, "context"]
+            .iter()
+            .chain(args)
+            .copied()
+            .collect();
         assert_eq!(world.read(&args).code, 2, "{args:?}");
     }
     let ran = world.read(&["-s", &file, "context", "nobody"]);
@@ -120,7 +166,10 @@ fn a_compaction_of_a_v1_file_keeps_from_its_index() {
         let ran = world.read(&["-s", "s.jsonl", "context"]);
         let context: Value = serde_json::from_str(&ran.stdout).unwrap();
         let messages = context["messages"].as_array().unwrap();
-        let roles: Vec<_> = messages.iter().map(|m| m["role"].as_str().unwrap()).collect();
+        let roles: Vec<_> = messages
+            .iter()
+            .map(|m| m["role"].as_str().unwrap())
+            .collect();
         assert_eq!(roles, kept, "index {n}");
     }
 }
@@ -140,7 +189,12 @@ fn compactions_that_point_nowhere_keep_nothing() {
             .text();
         world.write("s.jsonl", text);
         let list = &world.json(&["-s", "s.jsonl", "context", "--as", "messages"])[0];
-        let roles: Vec<_> = list.as_array().unwrap().iter().map(|m| &m["role"]).collect();
+        let roles: Vec<_> = list
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|m| &m["role"])
+            .collect();
         assert_eq!(roles, ["compactionSummary", "user"], "{kept}");
     }
 }

@@ -46,11 +46,31 @@ const FORBIDDEN_IN_CORE: &[&str] = &[
 
 /// Imports from a later room: the file, what it names, and why that stands.
 const EXCEPTIONS: &[(&str, &str, &str)] = &[
-    ("src/error.rs", "rev::syntax::SyntaxError", "the error of every room, this one's among them"),
-    ("src/ui/mod.rs", "cli::Terminal", "what cli/context.rs saw of the terminal"),
-    ("src/ui/mod.rs", "cli::args", "the options that say what output looks like"),
-    ("src/ui/format.rs", "cli::Failure", "a template that cannot be read is a usage error"),
-    ("src/cli/args.rs", "cmd::{plumbing, porcelain}", "the list of commands"),
+    (
+        "src/error.rs",
+        "rev::syntax::SyntaxError",
+        "the error of every room, this one's among them",
+    ),
+    (
+        "src/ui/mod.rs",
+        "cli::Terminal",
+        "what cli/context.rs saw of the terminal",
+    ),
+    (
+        "src/ui/mod.rs",
+        "cli::args",
+        "the options that say what output looks like",
+    ),
+    (
+        "src/ui/format.rs",
+        "cli::Failure",
+        "a template that cannot be read is a usage error",
+    ),
+    (
+        "src/cli/args.rs",
+        "cmd::{plumbing, porcelain}",
+        "the list of commands",
+    ),
 ];
 
 /// Lines a file may have.
@@ -87,7 +107,10 @@ fn read(path: &str) -> String {
 /// The code of a file: no comments, no texts between quotes, no tests at its end.
 fn code(path: &str) -> String {
     let text = read(path);
-    let text = text.split("\n#[cfg(test)]\nmod tests").next().unwrap_or_default();
+    let text = text
+        .split("\n#[cfg(test)]\nmod tests")
+        .next()
+        .unwrap_or_default();
     let mut out = String::new();
     for line in text.lines() {
         let line = line.split_once("//").map_or(line, |(code, _)| code);
@@ -121,7 +144,11 @@ fn room(path: &str) -> &str {
 fn depth(path: &str) -> usize {
     let inside = path.strip_prefix("src/").expect("a file of the source");
     let levels = inside.split('/').count();
-    if Path::new(path).file_name().is_some_and(|n| n == "mod.rs") { levels - 1 } else { levels }
+    if Path::new(path).file_name().is_some_and(|n| n == "mod.rs") {
+        levels - 1
+    } else {
+        levels
+    }
 }
 
 /// What the code names of the crate, as paths from its root: `rev::syntax::Rev`.
@@ -173,9 +200,9 @@ fn a_room_imports_from_rooms_before_it() {
             if place(name) <= here {
                 continue;
             }
-            let row = EXCEPTIONS.iter().position(|(file, what, _)| {
-                *file == path && import.starts_with(what)
-            });
+            let row = EXCEPTIONS
+                .iter()
+                .position(|(file, what, _)| *file == path && import.starts_with(what));
             match row {
                 Some(row) => {
                     needed.insert(row);
@@ -184,7 +211,10 @@ fn a_room_imports_from_rooms_before_it() {
             }
         }
     }
-    let stale = EXCEPTIONS.iter().enumerate().filter(|(row, _)| !needed.contains(row));
+    let stale = EXCEPTIONS
+        .iter()
+        .enumerate()
+        .filter(|(row, _)| !needed.contains(row));
     wrong.extend(stale.map(|(_, (file, what, _))| format!("{file} no longer imports {what}")));
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
@@ -197,7 +227,10 @@ fn every_room_is_in_the_table() {
         .filter_map(|line| line.trim().trim_start_matches("pub ").strip_prefix("mod "))
         .map(|name| name.trim_end_matches([';', ' ']).to_owned())
         .collect();
-    assert_eq!(declared, ROOMS.iter().map(|room| (*room).to_owned()).collect());
+    assert_eq!(
+        declared,
+        ROOMS.iter().map(|room| (*room).to_owned()).collect()
+    );
 }
 
 #[test]
@@ -219,12 +252,24 @@ fn the_core_knows_nothing_of_the_outside() {
 #[test]
 fn only_one_file_looks_at_environment_and_clock() {
     const OUTSIDE: &[&str] = &[
-        "env::var", "env::var_os", "env::vars", "env::vars_os", "env::current_dir",
-        "env::home_dir", "env::set_current_dir", "env::temp_dir", "SystemTime::now",
-        "Instant::now", "Timestamp::now", "Zoned::now",
+        "env::var",
+        "env::var_os",
+        "env::vars",
+        "env::vars_os",
+        "env::current_dir",
+        "env::home_dir",
+        "env::set_current_dir",
+        "env::temp_dir",
+        "SystemTime::now",
+        "Instant::now",
+        "Timestamp::now",
+        "Zoned::now",
     ];
     let mut wrong = Vec::new();
-    for path in sources("src").iter().filter(|path| *path != "src/cli/context.rs") {
+    for path in sources("src")
+        .iter()
+        .filter(|path| *path != "src/cli/context.rs")
+    {
         let code = code(path);
         let named = OUTSIDE.iter().filter(|what| names(&code, what));
         wrong.extend(named.map(|what| format!("{path} names {what}")));
@@ -252,7 +297,18 @@ fn every_file_says_what_it_is_for_and_is_short() {
 fn the_guard_sees_what_it_looks_for() {
     assert!(names("use clap::Args;", "clap") && !names("let clapped = 1;", "clap"));
     assert!(names("println!(x)", "println!") && !names("eprintln!(x)", "println!"));
-    assert_eq!((depth("src/a.rs"), depth("src/a/mod.rs"), depth("src/a/b.rs")), (1, 1, 2));
+    assert_eq!(
+        (
+            depth("src/a.rs"),
+            depth("src/a/mod.rs"),
+            depth("src/a/b.rs")
+        ),
+        (1, 1, 2)
+    );
     assert_eq!((room("src/a.rs"), room("src/a/b/c.rs")), ("a", "a"));
-    assert!(imports("src/session.rs").iter().any(|name| name.starts_with("store::header")));
+    assert!(
+        imports("src/session.rs")
+            .iter()
+            .any(|name| name.starts_with("store::header"))
+    );
 }

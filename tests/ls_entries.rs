@@ -6,7 +6,11 @@ use crate::common::{Build, World, fields, fixture};
 
 fn ids(file: &str, args: &[&str]) -> Vec<String> {
     let (world, file) = (World::new(), fixture(file));
-    let args: Vec<_> = ["-s", &file, "ls-entries"].iter().chain(args).copied().collect();
+    let args: Vec<_> = ["-s", &file, "ls-entries"]
+        .iter()
+        .chain(args)
+        .copied()
+        .collect();
     world.lines(&args)
 }
 
@@ -47,7 +51,10 @@ fn types_and_roles_select() {
     ] {
         assert_eq!(kinds(&["--role", role]), [format!("{n:08x}")], "{role}");
     }
-    assert_eq!(kinds(&["--role", "user", "--role", "system"]), ["00000003", "00000004"]);
+    assert_eq!(
+        kinds(&["--role", "user", "--role", "system"]),
+        ["00000003", "00000004"]
+    );
     assert_eq!(kinds(&["--type", "message"]).len(), 5);
 }
 
@@ -56,15 +63,27 @@ fn tips_and_roots_are_looked_for_through_bookkeeping() {
     assert_eq!(ids("branched.jsonl", &["--tips"]), ["c20b91a8", "f4b8236e"]);
     assert_eq!(ids("branched.jsonl", &["--roots"]), ["5c1f0b7e"]);
     let (world, file) = (World::new(), fixture("branched.jsonl"));
-    assert_eq!(world.read(&["-s", &file, "ls-entries", "--tips", "--roots"]).code, 2);
+    assert_eq!(
+        world
+            .read(&["-s", &file, "ls-entries", "--tips", "--roots"])
+            .code,
+        2
+    );
     // A label on a tip does not take its place.
     let text = Build::new()
         .user("aaaaaaaa", "", "one")
         .label("bbbbbbbb", "aaaaaaaa", "aaaaaaaa", "x")
-        .entry("cccccccc", "bbbbbbbb", json!({ "type": "session_info", "name": "n" }))
+        .entry(
+            "cccccccc",
+            "bbbbbbbb",
+            json!({ "type": "session_info", "name": "n" }),
+        )
         .text();
     world.write("s.jsonl", text);
-    assert_eq!(world.lines(&["-s", "s.jsonl", "ls-entries", "--tips"]), ["aaaaaaaa"]);
+    assert_eq!(
+        world.lines(&["-s", "s.jsonl", "ls-entries", "--tips"]),
+        ["aaaaaaaa"]
+    );
     let tips = world.lines(&["-s", "s.jsonl", "for-each-tip"]);
     assert_eq!(tips, [format!("aaaaaaaa {}", 1_767_225_601_000_i64)]);
 }
@@ -82,7 +101,16 @@ fn json_says_where_lines_lie() {
     let bytes = std::fs::read(&file).unwrap();
     let rows = world.json(&["-s", &file, "--json", "ls-entries"]);
     let mut wanted = vec![
-        "id", "label", "leaf", "offset", "onPath", "parentId", "role", "size", "time", "timestamp",
+        "id",
+        "label",
+        "leaf",
+        "offset",
+        "onPath",
+        "parentId",
+        "role",
+        "size",
+        "time",
+        "timestamp",
         "type",
     ];
     assert_eq!(fields(&rows[0]), wanted);
@@ -102,10 +130,23 @@ fn json_says_where_lines_lie() {
 
 #[test]
 fn an_entry_of_another_session_is_no_start() {
-    let (world, file, other) = (World::new(), fixture("kinds.jsonl"), fixture("branched.jsonl"));
-    let ran = world.read(&["-s", &file, "ls-entries", "--since", &format!("{other}:good")]);
+    let (world, file, other) = (
+        World::new(),
+        fixture("kinds.jsonl"),
+        fixture("branched.jsonl"),
+    );
+    let ran = world.read(&[
+        "-s",
+        &file,
+        "ls-entries",
+        "--since",
+        &format!("{other}:good"),
+    ]);
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
-    assert_eq!(ran.stderr, "error: '--since' names an entry of another session\n");
+    assert_eq!(
+        ran.stderr,
+        "error: '--since' names an entry of another session\n"
+    );
 }
 
 #[test]
@@ -121,7 +162,10 @@ fn labels_are_listed_with_their_targets() {
     assert_eq!(rows[0], wanted);
     let format = world.lines(&["-s", &file, "for-each-label", "--format", "%l %s"]);
     assert_eq!(format[1], "good Done: errors keep their type");
-    assert_eq!(world.ok(&["-s", &file, "for-each-label", "-z"]), plain.replace('\n', "\0"));
+    assert_eq!(
+        world.ok(&["-s", &file, "for-each-label", "-z"]),
+        plain.replace('\n', "\0")
+    );
 }
 
 #[test]
@@ -144,7 +188,14 @@ fn labels_that_are_gone_are_not_listed() {
         .text();
     world.write("s.jsonl", text);
     let labels = world.lines(&["-s", "s.jsonl", "for-each-label"]);
-    assert_eq!(labels, ["aaaaaaaa replaced", "bbbbbbbb second", "l0000001 \"on a label\""]);
+    assert_eq!(
+        labels,
+        [
+            "aaaaaaaa replaced",
+            "bbbbbbbb second",
+            "l0000001 \"on a label\""
+        ]
+    );
 }
 
 #[test]
@@ -155,18 +206,28 @@ fn tips_are_listed_newest_first() {
     let rows = world.json(&["-s", &file, "--json", "for-each-tip"]);
     assert_eq!(fields(&rows[0]), ["id", "time", "timestamp"]);
     assert_eq!(rows[1]["timestamp"], "2026-11-27T11:05:49.374Z");
-    assert_eq!(world.lines(&["-s", &file, "for-each-tip", "--format", "%r"]), ["assistant"; 2]);
+    assert_eq!(
+        world.lines(&["-s", &file, "for-each-tip", "--format", "%r"]),
+        ["assistant"; 2]
+    );
 }
 
 #[test]
 fn a_tip_without_a_time_has_a_dash() {
     let world = World::new();
     let text = Build::new()
-        .entry("aaaaaaaa", "", json!({ "type": "hologram", "timestamp": "soon" }))
+        .entry(
+            "aaaaaaaa",
+            "",
+            json!({ "type": "hologram", "timestamp": "soon" }),
+        )
         .raw(r#"{"type":"hologram","id":"bbbbbbbb","parentId":null}"#)
         .text();
     world.write("s.jsonl", text);
-    assert_eq!(world.ok(&["-s", "s.jsonl", "for-each-tip"]), "bbbbbbbb -\naaaaaaaa -\n");
+    assert_eq!(
+        world.ok(&["-s", "s.jsonl", "for-each-tip"]),
+        "bbbbbbbb -\naaaaaaaa -\n"
+    );
     let rows = world.json(&["-s", "s.jsonl", "--json", "for-each-tip"]);
     let wanted = [
         json!({ "id": "bbbbbbbb", "timestamp": null, "time": null }),
@@ -183,7 +244,17 @@ fn odd_names_are_printed_quoted() {
         .label("HEAD", "a b", "a b", "v1..v2")
         .text();
     world.write("s.jsonl", text);
-    assert_eq!(world.ok(&["-s", "s.jsonl", "ls-entries"]), "\"a b\"\n\"HEAD\"\n");
-    assert_eq!(world.ok(&["-s", "s.jsonl", "for-each-label"]), "\"a b\" \"v1..v2\"\n");
-    assert!(world.ok(&["-s", "s.jsonl", "for-each-tip"]).starts_with("\"a b\" "));
+    assert_eq!(
+        world.ok(&["-s", "s.jsonl", "ls-entries"]),
+        "\"a b\"\n\"HEAD\"\n"
+    );
+    assert_eq!(
+        world.ok(&["-s", "s.jsonl", "for-each-label"]),
+        "\"a b\" \"v1..v2\"\n"
+    );
+    assert!(
+        world
+            .ok(&["-s", "s.jsonl", "for-each-tip"])
+            .starts_with("\"a b\" ")
+    );
 }

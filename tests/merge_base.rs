@@ -12,10 +12,19 @@ fn the_deepest_common_ancestor_is_printed() {
         ("@", "@", "f4b8236e"),
         ("plans", "78743def", "0fa4a08e"),
     ] {
-        assert_eq!(world.ok(&["-s", &file, "merge-base", a, b]), format!("{wanted}\n"));
+        assert_eq!(
+            world.ok(&["-s", &file, "merge-base", a, b]),
+            format!("{wanted}\n")
+        );
     }
-    assert_eq!(world.ok(&["-s", &file, "--json", "merge-base", "good", "@"]), "{\"id\":\"840e16a9\"}\n");
-    assert_eq!(world.ok(&["-s", &file, "merge-base", "-z", "good", "@"]), "840e16a9\0");
+    assert_eq!(
+        world.ok(&["-s", &file, "--json", "merge-base", "good", "@"]),
+        "{\"id\":\"840e16a9\"}\n"
+    );
+    assert_eq!(
+        world.ok(&["-s", &file, "merge-base", "-z", "good", "@"]),
+        "840e16a9\0"
+    );
 }
 
 #[test]
@@ -29,7 +38,11 @@ fn entries_under_two_roots_have_none() {
     world.write("s.jsonl", text);
     for (a, b) in [("aaaaaaaa", "@"), ("@", "root"), ("root", "root")] {
         let ran = world.read(&["-s", "s.jsonl", "merge-base", a, b]);
-        assert_eq!((ran.code, ran.stdout + &ran.stderr), (1, String::new()), "{a} {b}");
+        assert_eq!(
+            (ran.code, ran.stdout + &ran.stderr),
+            (1, String::new()),
+            "{a} {b}"
+        );
     }
 }
 
@@ -54,12 +67,23 @@ fn ancestry_is_an_exit_code() {
 
 #[test]
 fn two_entries_of_one_session_are_needed() {
-    let (world, file, other) = (World::new(), fixture("branched.jsonl"), fixture("kinds.jsonl"));
+    let (world, file, other) = (
+        World::new(),
+        fixture("branched.jsonl"),
+        fixture("kinds.jsonl"),
+    );
     let ran = world.read(&["-s", &file, "merge-base", "@", &format!("{other}:@")]);
     assert_eq!(ran.code, 2);
-    assert_eq!(ran.stderr, "error: the two entries are in different sessions\n");
+    assert_eq!(
+        ran.stderr,
+        "error: the two entries are in different sessions\n"
+    );
     for args in [&["@"][..], &[], &["@", "@", "@"], &["a..b", "@"]] {
-        let args: Vec<_> = ["-s", &file, "merge-base"].iter().chain(args).copied().collect();
+        let args: Vec<_> = ["-s", &file, "merge-base"]
+            .iter()
+            .chain(args)
+            .copied()
+            .collect();
         assert_eq!(world.read(&args).code, 2, "{args:?}");
     }
 }

@@ -87,7 +87,11 @@ fn session(shape: &Shape, rng: &mut Rng) -> String {
     for &n in &shape.order {
         let parent = shape.parents[n].map(id).unwrap_or_default();
         build = match rng.below(6) {
-            0 => build.entry(&id(n), &parent, json!({ "type": "custom", "customType": "x" })),
+            0 => build.entry(
+                &id(n),
+                &parent,
+                json!({ "type": "custom", "customType": "x" }),
+            ),
             1 => build.assistant(&id(n), &parent, "yes"),
             _ => build.user(&id(n), &parent, "do it"),
         };
@@ -105,13 +109,23 @@ struct Repo {
 /// An empty repository, or `None` where there is no git.
 fn repo() -> Option<Repo> {
     let world = World::new();
-    let found = git(&world.work()).args(["init", "-q", "--bare", "r"]).output();
+    let found = git(&world.work())
+        .args(["init", "-q", "--bare", "r"])
+        .output();
     let Ok(output) = found else {
         eprintln!("git is not installed: nothing to compare with");
         return None;
     };
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Some(Repo { world, commits: Vec::new(), entries: HashMap::new() })
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    Some(Repo {
+        world,
+        commits: Vec::new(),
+        entries: HashMap::new(),
+    })
 }
 
 /// git, with nothing of the outer environment but where programs are.
@@ -135,7 +149,10 @@ impl Repo {
     /// What git prints, and whether it ended well.
     fn asks(&self, args: &[&str]) -> (bool, String) {
         let output = self.git().args(args).output().expect("git runs");
-        (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned())
+        (
+            output.status.success(),
+            String::from_utf8_lossy(&output.stdout).into_owned(),
+        )
     }
 
     /// Makes the commits of a tree.
@@ -146,7 +163,10 @@ impl Repo {
             // Without a parent of its own a commit would hang on the one before.
             stream.push_str("reset refs/heads/t\n");
             stream.push_str(&format!("commit refs/heads/t\nmark :{mark}\n"));
-            stream.push_str(&format!("committer N <n@n> {time} +0000\ndata 8\n{}\n", id(n)));
+            stream.push_str(&format!(
+                "committer N <n@n> {time} +0000\ndata 8\n{}\n",
+                id(n)
+            ));
             if let Some(parent) = parent {
                 stream.push_str(&format!("from :{}\n", parent + 1));
             }
@@ -213,12 +233,18 @@ impl Sides<'_> {
     /// Spells a range, as pis and as git read it.
     fn range(&self, a: usize, dots: &str, b: usize) -> (String, String) {
         let commits = &self.repo.commits;
-        (format!("{}{dots}{}", id(a), id(b)), format!("{}{dots}{}", commits[a], commits[b]))
+        (
+            format!("{}{dots}{}", id(a), id(b)),
+            format!("{}{dots}{}", commits[a], commits[b]),
+        )
     }
 
     /// The bases of many pairs: `rev-parse A...B` prints B, A and the base behind a `^`.
     fn bases(&self, pairs: &[(usize, usize)]) {
-        let ranges: Vec<_> = pairs.iter().map(|&(a, b)| self.range(a, "...", b)).collect();
+        let ranges: Vec<_> = pairs
+            .iter()
+            .map(|&(a, b)| self.range(a, "...", b))
+            .collect();
         let ours: Vec<_> = ranges.iter().map(|(ours, _)| ours.as_str()).collect();
         let theirs: Vec<_> = ranges.iter().map(|(_, theirs)| theirs.as_str()).collect();
         let ours = self.lines(&[&["rev-parse"][..], &ours].concat());
@@ -233,9 +259,15 @@ impl Sides<'_> {
         let commits = &self.repo.commits;
         let (ok, out) = self.repo.asks(&["merge-base", &commits[a], &commits[b]]);
         let (code, lines) = self.pis(&["merge-base", &id(a), &id(b)]);
-        assert_eq!((code == 0, lines), (ok, self.repo.ids(&out)), "merge-base {a} {b}");
+        assert_eq!(
+            (code == 0, lines),
+            (ok, self.repo.ids(&out)),
+            "merge-base {a} {b}"
+        );
         assert!(code <= 1);
-        let (ok, _) = self.repo.asks(&["merge-base", "--is-ancestor", &commits[a], &commits[b]]);
+        let (ok, _) = self
+            .repo
+            .asks(&["merge-base", "--is-ancestor", &commits[a], &commits[b]]);
         let (code, _) = self.pis(&["merge-base", "--is-ancestor", &id(a), &id(b)]);
         assert_eq!(code, i32::from(!ok), "merge-base --is-ancestor {a} {b}");
     }
@@ -247,7 +279,11 @@ impl Sides<'_> {
         assert_eq!(self.lines(&["rev-path", &ours]), wanted, "{ours}");
         let n = n.to_string();
         let wanted = self.rev_list(&["--reverse", "-n", &n, &theirs]);
-        assert_eq!(self.lines(&["rev-path", "-n", &n, &ours]), wanted, "-n {n} {ours}");
+        assert_eq!(
+            self.lines(&["rev-path", "-n", &n, &ours]),
+            wanted,
+            "-n {n} {ours}"
+        );
     }
 
     /// `A...B`: the same entries with the same marks; on each side from the root downwards.
@@ -257,7 +293,11 @@ impl Sides<'_> {
         let wanted = self.rev_list(&["--reverse", "--left-right", &theirs]);
         for mark in ['<', '>'] {
             let side = |lines: &[String]| -> Vec<String> {
-                lines.iter().filter(|line| line.starts_with(mark)).cloned().collect()
+                lines
+                    .iter()
+                    .filter(|line| line.starts_with(mark))
+                    .cloned()
+                    .collect()
             };
             assert_eq!(side(&got), side(&wanted), "{ours}");
         }
@@ -269,9 +309,16 @@ impl Sides<'_> {
         let (ours, theirs) = (id(a), &self.repo.commits[a]);
         let mut wanted = self.rev_list(&["--reverse", theirs]);
         assert_eq!(self.lines(&["rev-path", &ours]), wanted, "{ours}");
-        assert_eq!(self.lines(&["rev-path", "--count", &ours]), [wanted.len().to_string()]);
+        assert_eq!(
+            self.lines(&["rev-path", "--count", &ours]),
+            [wanted.len().to_string()]
+        );
         wanted.reverse();
-        assert_eq!(self.lines(&["rev-path", "--reverse", &ours]), wanted, "{ours}");
+        assert_eq!(
+            self.lines(&["rev-path", "--reverse", &ours]),
+            wanted,
+            "{ours}"
+        );
     }
 
     /// Steps upwards from many entries, past the root, too, spelled in every way.
@@ -289,26 +336,41 @@ impl Sides<'_> {
             ours.push_str(&format!("{}{suffix}\n", id(n)));
             theirs.push_str(&format!("{}{suffix}\n", self.repo.commits[n]));
         }
-        let ran = self.repo.world.pis_with(&["-q", "-s", "./s.jsonl", "cat-entry", "--batch-check"], &ours);
+        let ran = self.repo.world.pis_with(
+            &["-q", "-s", "./s.jsonl", "cat-entry", "--batch-check"],
+            &ours,
+        );
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
         let mut command = self.repo.git();
-        command.args(["cat-file", "--batch-check"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command
+            .args(["cat-file", "--batch-check"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
         let mut child = command.spawn().expect("git starts");
         let mut input = child.stdin.take().expect("a pipe");
         let writer = std::thread::spawn(move || input.write_all(theirs.as_bytes()));
         let output = child.wait_with_output().expect("git runs");
         writer.join().expect("the writer ends").expect("git reads");
         let theirs = String::from_utf8_lossy(&output.stdout);
-        let theirs = theirs.lines().map(|line| match line.split_once(" commit ") {
-            Some((commit, _)) => id(self.repo.entries[commit]),
-            None => "missing".to_owned(),
-        });
-        let got = ran.stdout.lines().map(|line| match line.strip_suffix(" missing") {
-            Some(_) => "missing".to_owned(),
-            None => line.split(' ').next().unwrap_or_default().to_owned(),
-        });
+        let theirs = theirs
+            .lines()
+            .map(|line| match line.split_once(" commit ") {
+                Some((commit, _)) => id(self.repo.entries[commit]),
+                None => "missing".to_owned(),
+            });
+        let got = ran
+            .stdout
+            .lines()
+            .map(|line| match line.strip_suffix(" missing") {
+                Some(_) => "missing".to_owned(),
+                None => line.split(' ').next().unwrap_or_default().to_owned(),
+            });
         let (got, theirs): (Vec<_>, Vec<_>) = (got.collect(), theirs.collect());
-        assert_eq!((got.len(), theirs.len()), (count, count), "an answer a line");
+        assert_eq!(
+            (got.len(), theirs.len()),
+            (count, count),
+            "an answer a line"
+        );
         for ((ours, theirs), rev) in got.iter().zip(&theirs).zip(ours.lines()) {
             assert_eq!(ours, theirs, "{rev}");
         }
@@ -321,7 +383,9 @@ fn compare(repo: &mut Repo, shape: &Shape, rng: &mut Rng, single_questions: usiz
     repo.world.write("s.jsonl", session(shape, rng));
     let sides = Sides { repo, shape };
     let len = shape.parents.len();
-    let pairs: Vec<_> = (0..2 * len.min(25)).map(|_| (rng.below(len), rng.below(len))).collect();
+    let pairs: Vec<_> = (0..2 * len.min(25))
+        .map(|_| (rng.below(len), rng.below(len)))
+        .collect();
     sides.bases(&pairs);
     sides.steps(rng, 3 * len.min(40));
     for _ in 0..single_questions {
@@ -377,10 +441,16 @@ fn deep_chains_and_wide_stars() {
     let chain = |n: usize| n.checked_sub(1);
     // Two long branches behind a long trunk; a star; a comb; a broom; a chain backwards.
     let shapes: [Vec<Option<usize>>; 5] = [
-        (0..3000).map(|n| if n == 2000 { Some(999) } else { chain(n) }).collect(),
+        (0..3000)
+            .map(|n| if n == 2000 { Some(999) } else { chain(n) })
+            .collect(),
         (0..2000).map(|n| (n > 0).then_some(0)).collect(),
-        (0..1000).map(|n| chain(n).map(|_| if n % 2 == 1 { n - 1 } else { n - 2 })).collect(),
-        (0..1000).map(|n| if n < 500 { chain(n) } else { Some(499) }).collect(),
+        (0..1000)
+            .map(|n| chain(n).map(|_| if n % 2 == 1 { n - 1 } else { n - 2 }))
+            .collect(),
+        (0..1000)
+            .map(|n| if n < 500 { chain(n) } else { Some(499) })
+            .collect(),
         (0..1000).map(chain).collect(),
     ];
     for (n, parents) in shapes.into_iter().enumerate() {

@@ -6,7 +6,11 @@ use crate::common::{World, fields, fixture};
 
 fn path(args: &[&str]) -> Vec<String> {
     let (world, file) = (World::new(), fixture("branched.jsonl"));
-    let args: Vec<_> = ["-s", &file, "rev-path"].iter().chain(args).copied().collect();
+    let args: Vec<_> = ["-s", &file, "rev-path"]
+        .iter()
+        .chain(args)
+        .copied()
+        .collect();
     world.lines(&args)
 }
 
@@ -47,7 +51,10 @@ fn several_arguments_are_listed_once_each() {
 #[test]
 fn a_limit_counts_from_the_end() {
     assert_eq!(path(&["-n", "2", "plans"]), TO_PLANS[2..]);
-    assert_eq!(path(&["-n", "2", "--reverse", "plans"]), ["0fa4a08e", "dd4f6f16"]);
+    assert_eq!(
+        path(&["-n", "2", "--reverse", "plans"]),
+        ["0fa4a08e", "dd4f6f16"]
+    );
     assert_eq!(path(&["-n", "1", "--role", "user", "good"]), ["a96ab147"]);
     assert!(path(&["-n", "0", "good"]).is_empty());
     assert_eq!(path(&["-n", "99", "plans"]), TO_PLANS);
@@ -55,7 +62,10 @@ fn a_limit_counts_from_the_end() {
 
 #[test]
 fn types_and_roles_select() {
-    assert_eq!(path(&["--role", "user"]), ["dd4f6f16", "a96ab147", "1d9e4b72"]);
+    assert_eq!(
+        path(&["--role", "user"]),
+        ["dd4f6f16", "a96ab147", "1d9e4b72"]
+    );
     assert_eq!(path(&["--role", "tool"]), path(&["--role", "toolResult"]));
     assert_eq!(path(&["--type", "label"]), ["6de81c37", "7a35f8c0"]);
     let settings = path(&["--type", "model_change", "--type", "thinking_level_change"]);
@@ -78,9 +88,18 @@ fn entries_are_the_stored_lines() {
     let (world, file) = (World::new(), fixture("branched.jsonl"));
     let text = std::fs::read_to_string(&file).unwrap();
     let stored: Vec<_> = text.lines().skip(1).take(4).collect();
-    assert_eq!(world.lines(&["-s", &file, "rev-path", "--entries", "plans"]), stored);
+    assert_eq!(
+        world.lines(&["-s", &file, "rev-path", "--entries", "plans"]),
+        stored
+    );
     let nul = world.ok(&["-s", &file, "rev-path", "-z", "--entries", "plans"]);
-    assert_eq!(nul, stored.iter().map(|line| format!("{line}\0")).collect::<String>());
+    assert_eq!(
+        nul,
+        stored
+            .iter()
+            .map(|line| format!("{line}\0"))
+            .collect::<String>()
+    );
 }
 
 #[test]
@@ -88,15 +107,25 @@ fn json_rows_are_entries_and_a_count_is_a_number() {
     let (world, file) = (World::new(), fixture("branched.jsonl"));
     let rows = world.json(&["-s", &file, "--json", "rev-path", "plans"]);
     let wanted = [
-        "id", "label", "leaf", "onPath", "parentId", "role", "text", "time", "timestamp", "type",
+        "id",
+        "label",
+        "leaf",
+        "onPath",
+        "parentId",
+        "role",
+        "text",
+        "time",
+        "timestamp",
+        "type",
     ];
     assert!(rows.iter().all(|row| fields(row) == wanted));
     assert_eq!(rows[3]["label"], "plans");
     let count = world.json(&["-s", &file, "--json", "rev-path", "--count", "plans"]);
     assert_eq!(count, [Value::from(4)]);
-    assert_eq!(world.lines(&["-s", &file, "rev-path", "--format", "%h %T", "-n", "1"]), [
-        "f4b8236e message"
-    ]);
+    assert_eq!(
+        world.lines(&["-s", &file, "rev-path", "--format", "%h %T", "-n", "1"]),
+        ["f4b8236e message"]
+    );
 }
 
 #[test]
@@ -109,17 +138,28 @@ fn options_that_make_no_sense_together_are_refused() {
         &["-n", "-1"],
         &["-n", "many"],
     ] {
-        let args: Vec<_> = ["-s", &file, "rev-path"].iter().chain(args).copied().collect();
+        let args: Vec<_> = ["-s", &file, "rev-path"]
+            .iter()
+            .chain(args)
+            .copied()
+            .collect();
         assert_eq!(world.read(&args).code, 2, "{args:?}");
     }
 }
 
 #[test]
 fn revisions_of_two_sessions_are_no_range() {
-    let (world, file, other) = (World::new(), fixture("branched.jsonl"), fixture("kinds.jsonl"));
+    let (world, file, other) = (
+        World::new(),
+        fixture("branched.jsonl"),
+        fixture("kinds.jsonl"),
+    );
     let ran = world.read(&["-s", &file, "rev-path", "@", &format!("{other}:@")]);
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
-    assert_eq!(ran.stderr, "error: the revisions are in different sessions\n");
+    assert_eq!(
+        ran.stderr,
+        "error: the revisions are in different sessions\n"
+    );
     let there = world.lines(&["-s", &file, "rev-path", &format!("{other}:@~1..@")]);
     assert_eq!(there, ["00000010"]);
 }

@@ -47,8 +47,14 @@ fn has_terminal() -> bool {
 fn shell_on_terminal(world: &World, line: &str, env: &[(&str, &str)]) -> Shown {
     let like = world.command(&[]);
     let mut command = Command::new("script");
-    command.args(["-qec", line, "/dev/null"]).current_dir(world.work()).env_clear();
-    command.env("TERM", "xterm").env("SHELL", "/bin/sh").env("PAGER", "");
+    command
+        .args(["-qec", line, "/dev/null"])
+        .current_dir(world.work())
+        .env_clear();
+    command
+        .env("TERM", "xterm")
+        .env("SHELL", "/bin/sh")
+        .env("PAGER", "");
     for (name, value) in like.get_envs() {
         if let Some(value) = value {
             command.env(name, value);
@@ -56,19 +62,34 @@ fn shell_on_terminal(world: &World, line: &str, env: &[(&str, &str)]) -> Shown {
     }
     // An unset variable is spelled as `!`.
     for (name, value) in env {
-        if *value == "!" { command.env_remove(name) } else { command.env(name, value) };
+        if *value == "!" {
+            command.env_remove(name)
+        } else {
+            command.env(name, value)
+        };
     }
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
     let mut child = command.spawn().expect("script starts");
     // Kept open: at the end of its input `script` types an end-of-file into the terminal.
     let input = child.stdin.take();
     let mut bytes = Vec::new();
-    child.stdout.take().expect("a pipe").read_to_end(&mut bytes).expect("script writes");
+    child
+        .stdout
+        .take()
+        .expect("a pipe")
+        .read_to_end(&mut bytes)
+        .expect("script writes");
     let code = child.wait().expect("script ends").code().unwrap_or(-1);
     drop(input);
     // The terminal ends each line with CR LF.
     let text = String::from_utf8(bytes).expect("a terminal is sent UTF-8");
-    Shown { code, text: text.replace("\r\n", "\n") }
+    Shown {
+        code,
+        text: text.replace("\r\n", "\n"),
+    }
 }
 
 /// Runs pis on a terminal.
@@ -85,7 +106,11 @@ fn on_terminal(world: &World, args: &[&str], env: &[(&str, &str)]) -> Shown {
 fn in_pipe(world: &World, args: &[&str], env: &[(&str, &str)]) -> Ran {
     let mut command = world.command(args);
     for (name, value) in env {
-        if *value == "!" { command.env_remove(name) } else { command.env(name, value) };
+        if *value == "!" {
+            command.env_remove(name)
+        } else {
+            command.env(name, value)
+        };
     }
     ran(&command.output().expect("pis runs"))
 }
@@ -94,7 +119,10 @@ fn in_pipe(world: &World, args: &[&str], env: &[(&str, &str)]) -> Ran {
 /// texts that have several lines.
 fn acts(c: char) -> bool {
     (c.is_control() && c != '\n' && c != '\t')
-        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}')
+        || matches!(
+            c,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
+        )
         || matches!(c, '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{e0001}'..='\u{e007f}')
 }
 
@@ -105,7 +133,9 @@ fn without_styles(text: &str) -> String {
     while let Some(at) = rest.find("\u{1b}[") {
         out.push_str(&rest[..at]);
         let after = &rest[at + 2..];
-        let end = after.find(|c: char| !c.is_ascii_digit() && c != ';').unwrap_or(after.len());
+        let end = after
+            .find(|c: char| !c.is_ascii_digit() && c != ';')
+            .unwrap_or(after.len());
         if after[end..].starts_with('m') && STYLES.contains(&&after[..end]) {
             rest = &after[end + 1..];
         } else {
@@ -119,9 +149,16 @@ fn without_styles(text: &str) -> String {
 /// What of the text acts on a terminal, with what stands around it.
 fn harm(text: &str) -> Option<String> {
     let at = text.find(acts)?;
-    let from = text[..at].char_indices().rev().nth(40).map_or(0, |(at, _)| at);
+    let from = text[..at]
+        .char_indices()
+        .rev()
+        .nth(40)
+        .map_or(0, |(at, _)| at);
     let near: String = text[from..].chars().take(60).collect();
-    Some(format!("{:?} reaches the terminal in {near:?}", text[at..].chars().next()))
+    Some(format!(
+        "{:?} reaches the terminal in {near:?}",
+        text[at..].chars().next()
+    ))
 }
 
 fn assert_harmless(text: &str, what: &str) {
@@ -173,11 +210,27 @@ fn hostile_session() -> String {
         .entry("plain005", "plain004", custom)
         .entry("plain006", "plain005", compaction)
         .message("plain007", "plain006", other_role)
-        .entry("plain008", "plain007", json!({ "type": named("type"), "text": named("x") }))
+        .entry(
+            "plain008",
+            "plain007",
+            json!({ "type": named("type"), "text": named("x") }),
+        )
         .entry("plain009", "plain008", edit)
-        .entry("plain010", "plain009", json!({ "type": "custom", "customType": named("c") }))
-        .entry("plain011", "plain010", json!({ "type": "session_info", "name": named("n") }))
-        .entry("plain012", "plain011", json!({ "type": "usage", "kind": named("u"), "usage": {} }))
+        .entry(
+            "plain010",
+            "plain009",
+            json!({ "type": "custom", "customType": named("c") }),
+        )
+        .entry(
+            "plain011",
+            "plain010",
+            json!({ "type": "session_info", "name": named("n") }),
+        )
+        .entry(
+            "plain012",
+            "plain011",
+            json!({ "type": "usage", "kind": named("u"), "usage": {} }),
+        )
         .entry(
             "plain013",
             "plain012",
@@ -210,7 +263,10 @@ fn hostile_session() -> String {
         .raw("no JSON \u{1b}[2J\u{7}")
         .user("plain022", "plain021", &named("leaf"))
         .text()
-        .replace("\"cwd\":\"/home/dev/project\"", &format!("\"cwd\":{}", json!(named("/x"))))
+        .replace(
+            "\"cwd\":\"/home/dev/project\"",
+            &format!("\"cwd\":{}", json!(named("/x"))),
+        )
 }
 
 /// Every command that prints what a session says, or what someone typed.
@@ -257,7 +313,13 @@ fn commands() -> Vec<Vec<String>> {
         vec!["rev-path", typed],
         vec!["rev-parse", &id_rev, "plain022~1", "plain001..plain022"],
         vec!["rev-parse", "--short", &id_rev],
-        vec!["rev-parse", "--explain", &id_rev, &label_rev, "plain015^{/leaf|string}"],
+        vec![
+            "rev-parse",
+            "--explain",
+            &id_rev,
+            &label_rev,
+            "plain015^{/leaf|string}",
+        ],
         vec!["rev-parse", "--explain", "--json", &label_rev],
         vec!["rev-parse", &label_rev, "--json"],
         vec!["rev-parse", &label_rev],
@@ -303,7 +365,9 @@ fn commands() -> Vec<Vec<String>> {
         vec!["log", typed, "--json", "--graph", "--reverse"],
         vec!["tree", typed],
     ];
-    rows.into_iter().map(|row| row.into_iter().map(str::to_owned).collect()).collect()
+    rows.into_iter()
+        .map(|row| row.into_iter().map(str::to_owned).collect())
+        .collect()
 }
 
 /// A quoted name as revisions take it, with what cannot be in an argument as an escape.
@@ -351,7 +415,11 @@ fn what_a_session_says_never_acts_on_a_terminal() {
             };
             let harm = harm(&text).map(|harm| format!("--color={color} {args:?}: {harm}"));
             wrong.extend(harm);
-            assert!([0, 1, 2, 128].contains(&shown.code), "{args:?} ended with {}", shown.code);
+            assert!(
+                [0, 1, 2, 128].contains(&shown.code),
+                "{args:?} ended with {}",
+                shown.code
+            );
         }
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
@@ -379,12 +447,22 @@ fn a_dangling_pointer_does_not_act_on_a_terminal() {
         return;
     }
     let (world, path) = hostile_world();
-    let name = std::path::Path::new(&path).file_name().and_then(|n| n.to_str()).expect("a name");
+    let name = std::path::Path::new(&path)
+        .file_name()
+        .and_then(|n| n.to_str())
+        .expect("a name");
     let head = json!({ "leaf": format!("gone{HOSTILE}"), "size": hostile_session().len() });
     world.write(&format!(".pis/{name}.d/HEAD"), head.to_string());
     for extra in ["--no-pager", "--json"] {
-        let shown = on_terminal(&world, &["-s", &path, "--color=never", extra, "rev-parse", "@"], &[]);
-        assert!(shown.text.contains("dangling-leaf") || shown.text.contains("gone"), "{shown:?}");
+        let shown = on_terminal(
+            &world,
+            &["-s", &path, "--color=never", extra, "rev-parse", "@"],
+            &[],
+        );
+        assert!(
+            shown.text.contains("dangling-leaf") || shown.text.contains("gone"),
+            "{shown:?}"
+        );
         assert_harmless(&shown.text, extra);
     }
 }
@@ -400,15 +478,29 @@ fn in_a_pipe_plumbing_is_raw() {
     let pis = |args: &[&str]| in_pipe(&world, &[&["-q", "-s", &path], args].concat(), &[]).stdout;
     assert_eq!(pis(&["cat-entry", "plain021"]), line("\"plain021\""));
     assert_eq!(pis(&["cat-entry", "--header"]), line("\"session\""));
-    assert_eq!(pis(&["cat-entry", "--text", "@"]), format!("leaf{HOSTILE}\n"));
-    assert_eq!(pis(&["rev-path", "--entries", "-n", "1"]), line("\"plain022\""));
+    assert_eq!(
+        pis(&["cat-entry", "--text", "@"]),
+        format!("leaf{HOSTILE}\n")
+    );
+    assert_eq!(
+        pis(&["rev-path", "--entries", "-n", "1"]),
+        line("\"plain022\"")
+    );
     assert!(pis(&["context", "--as", "text"]).contains(HOSTILE));
     assert!(pis(&["log", "--format", "%B", "-n", "1"]).contains(HOSTILE));
     // Whoever reads JSON gets the text, whatever is escaped.
     let text = |out: String| -> Value { serde_json::from_str(out.trim_end()).expect("JSON") };
-    assert_eq!(text(pis(&["log", "--json", "-n", "1"]))["text"], format!("leaf{HOSTILE}"));
+    assert_eq!(
+        text(pis(&["log", "--json", "-n", "1"]))["text"],
+        format!("leaf{HOSTILE}")
+    );
     // Porcelain is made harmless wherever it goes: people read it, in a file, too.
-    for args in [&["log"][..], &["log", "--graph"], &["log", "--oneline", "--all"], &["tree"]] {
+    for args in [
+        &["log"][..],
+        &["log", "--graph"],
+        &["log", "--oneline", "--all"],
+        &["tree"],
+    ] {
         assert_harmless(&pis(args), &args.join(" "));
     }
 }
@@ -427,7 +519,9 @@ fn json_on_a_terminal_is_the_json_of_the_pipe() {
     ] {
         let all = [&["-q", "-s", &path], args].concat();
         let values = |text: &str| -> Vec<Value> {
-            text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+            text.lines()
+                .map(|line| serde_json::from_str(line).expect("JSON"))
+                .collect()
         };
         let shown = on_terminal(&world, &all, &[]);
         let piped = in_pipe(&world, &all, &[]);
@@ -437,9 +531,7 @@ fn json_on_a_terminal_is_the_json_of_the_pipe() {
 
 /// A small session with two branches, a label and tool calls.
 fn plain_session() -> String {
-    let call = |id: &str| {
-        json!({ "type": "toolCall", "id": id, "name": "read", "arguments": { "path": "src/a.rs" } })
-    };
+    let call = |id: &str| json!({ "type": "toolCall", "id": id, "name": "read", "arguments": { "path": "src/a.rs" } });
     let result = |id: &str| {
         json!({
             "role": "toolResult", "toolCallId": id, "toolName": "read", "isError": false,
@@ -448,13 +540,25 @@ fn plain_session() -> String {
     };
     Build::new()
         .user("dd4f6f16", "", "Refactor auth, plans first")
-        .assistant("0fa4a08e", "dd4f6f16", "Three plans: A conservative, B abstraction")
+        .assistant(
+            "0fa4a08e",
+            "dd4f6f16",
+            "Three plans: A conservative, B abstraction",
+        )
         .user("78743def", "0fa4a08e", "Try an aggressive rewrite")
         .message("c20b91a7", "78743def", assistant(json!([call("t1")])))
         .message("c20b91a8", "c20b91a7", result("t1"))
         .assistant("c20b91a9", "c20b91a8", "Rewrote the module")
-        .user("a96ab147", "0fa4a08e", "Keep the return value, only add logs")
-        .assistant("840e16a9", "a96ab147", "Done: errors keep their return type.")
+        .user(
+            "a96ab147",
+            "0fa4a08e",
+            "Keep the return value, only add logs",
+        )
+        .assistant(
+            "840e16a9",
+            "a96ab147",
+            "Done: errors keep their return type.",
+        )
         .label("11111111", "840e16a9", "0fa4a08e", "plans")
         .text()
 }
@@ -481,11 +585,21 @@ fn colour_is_decided_by_option_then_environment_then_terminal() {
         ("auto", &[("CLICOLOR_FORCE", "1")], true, true),
         ("auto", &[("CLICOLOR_FORCE", "0")], true, false),
         ("auto", &[("CLICOLOR_FORCE", "")], true, false),
-        ("auto", &[("NO_COLOR", "1"), ("CLICOLOR_FORCE", "1")], false, false),
+        (
+            "auto",
+            &[("NO_COLOR", "1"), ("CLICOLOR_FORCE", "1")],
+            false,
+            false,
+        ),
         ("never", &[("CLICOLOR_FORCE", "1")], false, false),
         ("auto", &[("TERM", "dumb")], false, false),
         ("always", &[("TERM", "dumb")], true, true),
-        ("auto", &[("TERM", "dumb"), ("CLICOLOR_FORCE", "1")], true, true),
+        (
+            "auto",
+            &[("TERM", "dumb"), ("CLICOLOR_FORCE", "1")],
+            true,
+            true,
+        ),
         ("auto", &[("TERM", "!")], true, false),
     ];
     for (color, env, terminal, pipe) in table {
@@ -494,7 +608,11 @@ fn colour_is_decided_by_option_then_environment_then_terminal() {
             let args = ["-s", "./s.jsonl", &option, command];
             let piped = in_pipe(&world, &args, env);
             assert_eq!((piped.code, piped.stderr.as_str()), (0, ""), "{args:?}");
-            assert_eq!(piped.stdout.contains('\u{1b}'), *pipe, "{args:?} {env:?} in a pipe");
+            assert_eq!(
+                piped.stdout.contains('\u{1b}'),
+                *pipe,
+                "{args:?} {env:?} in a pipe"
+            );
             if here {
                 let shown = on_terminal(&world, &args, env);
                 assert_eq!(shown.text.contains('\u{1b}'), *terminal, "{args:?} {env:?}");
@@ -505,7 +623,10 @@ fn colour_is_decided_by_option_then_environment_then_terminal() {
         }
         // Plumbing is plain whatever is asked for.
         let args = ["-s", "./s.jsonl", &option, "rev-path"];
-        assert!(!in_pipe(&world, &args, env).stdout.contains('\u{1b}'), "{args:?} {env:?}");
+        assert!(
+            !in_pipe(&world, &args, env).stdout.contains('\u{1b}'),
+            "{args:?} {env:?}"
+        );
     }
 }
 
@@ -518,19 +639,41 @@ fn the_pager_is_started_where_it_should_be() {
     let mark = ("PIS_PAGER", "sed s/^/PAGED:/");
     let other = ("PAGER", "sed s/^/OTHER:/");
     let paged = |args: &[&str], env: &[(&str, &str)]| {
-        let shown = on_terminal(&world, &[&["-s", "./s.jsonl", "--color=never"], args].concat(), env);
+        let shown = on_terminal(
+            &world,
+            &[&["-s", "./s.jsonl", "--color=never"], args].concat(),
+            env,
+        );
         assert_eq!(shown.code, 0, "{args:?} {env:?}: {}", shown.text);
-        assert!(shown.text.contains("840e16a9"), "{args:?} {env:?}: {}", shown.text);
-        shown.text.split_once(':').filter(|(word, _)| word.chars().all(char::is_uppercase)).map_or_else(
-            String::new,
-            |(word, _)| word.to_owned(),
-        )
+        assert!(
+            shown.text.contains("840e16a9"),
+            "{args:?} {env:?}: {}",
+            shown.text
+        );
+        shown
+            .text
+            .split_once(':')
+            .filter(|(word, _)| word.chars().all(char::is_uppercase))
+            .map_or_else(String::new, |(word, _)| word.to_owned())
     };
     // Which commands.
-    for args in [&["log"][..], &["log", "--graph"], &["log", "--oneline"], &["tree"]] {
+    for args in [
+        &["log"][..],
+        &["log", "--graph"],
+        &["log", "--oneline"],
+        &["tree"],
+    ] {
         assert_eq!(paged(args, &[mark]), "PAGED", "{args:?}");
-        assert_eq!(paged(&[args, &["--no-pager"]].concat(), &[mark]), "", "{args:?}");
-        assert_eq!(paged(&[args, &["--json"]].concat(), &[mark]), "", "{args:?} --json");
+        assert_eq!(
+            paged(&[args, &["--no-pager"]].concat(), &[mark]),
+            "",
+            "{args:?}"
+        );
+        assert_eq!(
+            paged(&[args, &["--json"]].concat(), &[mark]),
+            "",
+            "{args:?} --json"
+        );
     }
     for args in [
         &["rev-path"][..],
@@ -551,9 +694,16 @@ fn the_pager_is_started_where_it_should_be() {
     assert_eq!(paged(&["log"], &[("PAGER", "")]), "");
     assert_eq!(paged(&["log"], &[other, ("TERM", "dumb")]), "OTHER");
     assert_eq!(paged(&["log"], &[("PAGER", "!"), ("TERM", "dumb")]), "");
-    assert_eq!(paged(&["log"], &[("PIS_PAGER", "no-such-pager --at-all")]), "", "still printed");
+    assert_eq!(
+        paged(&["log"], &[("PIS_PAGER", "no-such-pager --at-all")]),
+        "",
+        "still printed"
+    );
     // Words are split as a shell splits them.
-    assert_eq!(paged(&["log"], &[("PIS_PAGER", "sh -c 'sed \"s/^/QUOTED:/\"'")]), "QUOTED");
+    assert_eq!(
+        paged(&["log"], &[("PIS_PAGER", "sh -c 'sed \"s/^/QUOTED:/\"'")]),
+        "QUOTED"
+    );
     // In a pipe there is none.
     let piped = in_pipe(&world, &["-s", "./s.jsonl", "log"], &[mark]);
     assert!(piped.stdout.starts_with("840e16a9"), "{}", piped.stdout);
@@ -567,7 +717,11 @@ fn a_pager_may_be_left_early() {
     let world = World::new();
     let mut build = Build::new().user("00000000", "", "start");
     for n in 1..3000 {
-        build = build.user(&format!("{n:08x}"), &format!("{:08x}", n - 1), "more of the same");
+        build = build.user(
+            &format!("{n:08x}"),
+            &format!("{:08x}", n - 1),
+            "more of the same",
+        );
     }
     world.write("s.jsonl", build.text());
     for args in [&["log"][..], &["tree"], &["log", "--graph"]] {
@@ -575,7 +729,11 @@ fn a_pager_may_be_left_early() {
             let all = [&["-s", "./s.jsonl", "--color=never"], args].concat();
             let shown = on_terminal(&world, &all, &[("PIS_PAGER", pager)]);
             let lines = usize::from(pager.starts_with("head"));
-            assert_eq!((shown.code, shown.text.lines().count()), (0, lines), "{args:?} {pager}");
+            assert_eq!(
+                (shown.code, shown.text.lines().count()),
+                (0, lines),
+                "{args:?} {pager}"
+            );
         }
     }
 }
@@ -589,11 +747,19 @@ fn the_width_is_that_of_columns_else_of_the_terminal() {
     let text = "many words ".repeat(40);
     world.write("s.jsonl", Build::new().user("dd4f6f16", "", &text).text());
     let pis = quoted(env!("CARGO_BIN_EXE_pis"));
-    for (env, wanted) in [(("COLUMNS", "!"), 97), (("COLUMNS", "70"), 70), (("COLUMNS", "x"), 97)] {
+    for (env, wanted) in [
+        (("COLUMNS", "!"), 97),
+        (("COLUMNS", "70"), 70),
+        (("COLUMNS", "x"), 97),
+    ] {
         let line = format!("stty cols 97; {pis} -s ./s.jsonl --color=never tree");
         let shown = shell_on_terminal(&world, &line, &[env]);
         let width = shown.text.trim_end().width();
-        assert!(width <= wanted && width + 12 > wanted, "{width} of {wanted}: {}", shown.text);
+        assert!(
+            width <= wanted && width + 12 > wanted,
+            "{width} of {wanted}: {}",
+            shown.text
+        );
     }
 }
 
@@ -664,25 +830,49 @@ fn a_closed_pipe_ends_quietly() {
         // Nobody reads from the start.
         let (reader, writer) = std::io::pipe().expect("a pipe");
         drop(reader);
-        let output = world.command(&all).stdout(writer).output().expect("pis runs");
+        let output = world
+            .command(&all)
+            .stdout(writer)
+            .output()
+            .expect("pis runs");
         let ran = ran(&output);
-        assert_eq!((ran.code, quiet(args, &ran.stderr)), (0, ""), "pis {args:?} into nothing");
+        assert_eq!(
+            (ran.code, quiet(args, &ran.stderr)),
+            (0, ""),
+            "pis {args:?} into nothing"
+        );
         // Somebody reads a little and goes away.
         let mut command = world.command(&all);
-        let mut child =
-            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("pis starts");
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("pis starts");
         let mut some = [0; 10];
-        let read = child.stdout.take().expect("a pipe").read(&mut some).expect("pis writes");
+        let read = child
+            .stdout
+            .take()
+            .expect("a pipe")
+            .read(&mut some)
+            .expect("pis writes");
         let output = child.wait_with_output().expect("pis ends");
         let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!((output.status.code(), quiet(args, &stderr)), (Some(0), ""), "pis {args:?} | head");
+        assert_eq!(
+            (output.status.code(), quiet(args, &stderr)),
+            (Some(0), ""),
+            "pis {args:?} | head"
+        );
         assert!(read > 0, "pis {args:?} prints something");
     }
 }
 
 /// What stderr says apart from the note that a new session is the newest here.
 fn quiet<'a>(args: &[&str], stderr: &'a str) -> &'a str {
-    if args[0] == "init" && stderr.starts_with("note:") { "" } else { stderr }
+    if args[0] == "init" && stderr.starts_with("note:") {
+        ""
+    } else {
+        stderr
+    }
 }
 
 #[test]
@@ -695,7 +885,11 @@ fn a_batch_ends_quietly_with_its_reader() {
         drop(reader);
         let revs = std::fs::File::open(world.path("revs")).expect("a file");
         let mut command = world.command(&["-s", "./s.jsonl", "cat-entry", batch]);
-        let ran = ran(&command.stdin(revs).stdout(writer).output().expect("pis runs"));
+        let ran = ran(&command
+            .stdin(revs)
+            .stdout(writer)
+            .output()
+            .expect("pis runs"));
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{batch}");
     }
 }
@@ -706,14 +900,23 @@ fn a_closed_stdout_is_no_failure() {
     let world = long_world();
     for args in EVERYDAY {
         let mut line = format!("exec {} -s ./s.jsonl", quoted(env!("CARGO_BIN_EXE_pis")));
-        args.iter().for_each(|arg| line.push_str(&format!(" {}", quoted(arg))));
+        args.iter()
+            .for_each(|arg| line.push_str(&format!(" {}", quoted(arg))));
         for closed in [">&-", ">&- 2>&-", "<&- >&-"] {
             let mut like = world.command(&[]);
             let mut command = Command::new("/bin/sh");
-            command.args(["-c", &format!("{line} {closed}")]).current_dir(world.work());
-            command.env_clear().envs(like.get_envs().filter_map(|(k, v)| Some((k, v?))));
+            command
+                .args(["-c", &format!("{line} {closed}")])
+                .current_dir(world.work());
+            command
+                .env_clear()
+                .envs(like.get_envs().filter_map(|(k, v)| Some((k, v?))));
             let ran = ran(&command.stdin(Stdio::null()).output().expect("a shell"));
-            assert_eq!((ran.code, quiet(args, &ran.stderr)), (0, ""), "pis {args:?} {closed}");
+            assert_eq!(
+                (ran.code, quiet(args, &ran.stderr)),
+                (0, ""),
+                "pis {args:?} {closed}"
+            );
             like.stdin(Stdio::null());
         }
     }
@@ -723,17 +926,30 @@ fn a_closed_stdout_is_no_failure() {
 #[cfg(target_os = "linux")]
 fn a_full_disk_is_said() {
     let world = long_world();
-    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
+    let full = || {
+        std::fs::OpenOptions::new()
+            .write(true)
+            .open("/dev/full")
+            .expect("/dev/full")
+    };
     for args in EVERYDAY {
         for json in [false, true] {
             let mut all = [&["-s", "./s.jsonl"], *args].concat();
             if json && !args.contains(&"--format") && !args.contains(&"--json") {
                 all.push("--json");
             }
-            let output = world.command(&all).stdout(full()).output().expect("pis runs");
+            let output = world
+                .command(&all)
+                .stdout(full())
+                .output()
+                .expect("pis runs");
             let ran = ran(&output);
             assert_eq!(ran.code, 128, "pis {all:?}: {}", ran.stderr);
-            assert!(ran.stderr.contains("cannot write the output"), "pis {all:?}: {}", ran.stderr);
+            assert!(
+                ran.stderr.contains("cannot write the output"),
+                "pis {all:?}: {}",
+                ran.stderr
+            );
             if all.contains(&"--json") {
                 for line in ran.stderr.lines() {
                     let value: Value = serde_json::from_str(line).expect("JSON on stderr");
@@ -743,9 +959,17 @@ fn a_full_disk_is_said() {
         }
     }
     // A stderr that takes nothing changes no answer.
-    for (args, code) in [(&["rev-parse", "nonesuch"][..], 128), (&["nonesuch"], 2), (&["log"], 0)] {
+    for (args, code) in [
+        (&["rev-parse", "nonesuch"][..], 128),
+        (&["nonesuch"], 2),
+        (&["log"], 0),
+    ] {
         let all = [&["-s", "./s.jsonl"], args].concat();
-        let output = world.command(&all).stderr(full()).output().expect("pis runs");
+        let output = world
+            .command(&all)
+            .stderr(full())
+            .output()
+            .expect("pis runs");
         assert_eq!(output.status.code(), Some(code), "pis {args:?}");
     }
 }
@@ -762,21 +986,49 @@ fn wide_session() -> String {
         .user("dd4f6f16", "", &long)
         .assistant("0fa4a08e", "dd4f6f16", &wide)
         .message("0fa4a08f", "0fa4a08e", call)
-        .user("a-long-id-that-somebody-chose-because-any-string-will-do", "0fa4a08f", "short")
-        .user("漢字の識別子漢字の識別子漢字の識別子", "0fa4a08f", "an id of wide characters")
+        .user(
+            "a-long-id-that-somebody-chose-because-any-string-will-do",
+            "0fa4a08f",
+            "short",
+        )
+        .user(
+            "漢字の識別子漢字の識別子漢字の識別子",
+            "0fa4a08f",
+            "an id of wide characters",
+        )
         .user("an id with blanks in it", "0fa4a08f", &wide)
-        .message("0fa4a090", "0fa4a08f", json!({ "role": "r".repeat(50), "content": "x" }))
-        .entry("0fa4a091", "0fa4a08f", json!({ "type": "t".repeat(50), "content": "x" }));
+        .message(
+            "0fa4a090",
+            "0fa4a08f",
+            json!({ "role": "r".repeat(50), "content": "x" }),
+        )
+        .entry(
+            "0fa4a091",
+            "0fa4a08f",
+            json!({ "type": "t".repeat(50), "content": "x" }),
+        );
     // A deep tree of branches, and many columns at once.
     let mut parent = "0fa4a08e".to_owned();
     for n in 0..40 {
         let (main, side) = (format!("{n:08x}"), format!("{:08x}", 0x1000 + n));
-        build = build.user(&main, &parent, &long).user(&side, &parent, &wide);
+        build = build
+            .user(&main, &parent, &long)
+            .user(&side, &parent, &wide);
         parent = main;
     }
     build
-        .label("0fa4b001", "0fa4a08e", "0fa4a08e", &"long label ".repeat(20))
-        .label("0fa4b002", "0fa4b001", "0fa4a08f", "長いラベル長いラベル長いラベル長いラベル長いラベル")
+        .label(
+            "0fa4b001",
+            "0fa4a08e",
+            "0fa4a08e",
+            &"long label ".repeat(20),
+        )
+        .label(
+            "0fa4b002",
+            "0fa4b001",
+            "0fa4a08f",
+            "長いラベル長いラベル長いラベル長いラベル長いラベル",
+        )
         .user("0fa4b003", "0fa4b002", &long)
         .label("0fa4b004", "0fa4b003", "0fa4b003", "here")
         .text()
@@ -825,14 +1077,21 @@ fn no_line_is_wider_than_the_terminal() {
 fn what_is_shown_follows_the_width() {
     let world = plain_world();
     let shown = |columns: &str, args: &[&str]| {
-        let ran = in_pipe(&world, &[&["-s", "./s.jsonl"], args].concat(), &[("COLUMNS", columns)]);
+        let ran = in_pipe(
+            &world,
+            &[&["-s", "./s.jsonl"], args].concat(),
+            &[("COLUMNS", columns)],
+        );
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{args:?}");
         ran.stdout
     };
     for args in DRAWN {
         for columns in ["40", "80", "200"] {
             let text = shown(columns, args);
-            let row = text.lines().find(|line| line.contains("840e")).expect("the newest answer");
+            let row = text
+                .lines()
+                .find(|line| line.contains("840e"))
+                .expect("the newest answer");
             let who = if columns == "40" { "asst" } else { "assistant" };
             assert!(row.contains(who), "{args:?} at {columns}: {row}");
             assert!(row.contains("Done"), "{args:?} at {columns}: {row}");
@@ -841,8 +1100,16 @@ fn what_is_shown_follows_the_width() {
     for args in [&["log"][..], &["log", "--graph"]] {
         for (columns, wanted) in [("40", false), ("80", false), ("200", true)] {
             let text = shown(columns, args);
-            assert_eq!(text.contains("claude-a"), wanted, "{args:?} at {columns}: {text}");
-            assert_eq!(text.contains("$0.300"), wanted, "{args:?} at {columns}: {text}");
+            assert_eq!(
+                text.contains("claude-a"),
+                wanted,
+                "{args:?} at {columns}: {text}"
+            );
+            assert_eq!(
+                text.contains("$0.300"),
+                wanted,
+                "{args:?} at {columns}: {text}"
+            );
         }
     }
 }
@@ -869,7 +1136,12 @@ fn ascii_where_nothing_else_can_be_shown() {
             let ran = in_pipe(&world, &all, env);
             assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{all:?} {env:?}");
             // The leaf's mark is there in any case.
-            assert_eq!(ran.stdout.is_ascii(), ascii, "{all:?} {env:?}: {}", ran.stdout);
+            assert_eq!(
+                ran.stdout.is_ascii(),
+                ascii,
+                "{all:?} {env:?}: {}",
+                ran.stdout
+            );
         }
     }
 }
@@ -879,23 +1151,46 @@ fn quiet_means_no_notes_but_errors() {
     let world = World::new();
     let damaged = format!("{}not JSON\n", plain_session());
     world.write("s.jsonl", damaged);
-    for args in [&["log"][..], &["tree"], &["rev-parse", "@"], &["ls-entries"], &["context"]] {
+    for args in [
+        &["log"][..],
+        &["tree"],
+        &["rev-parse", "@"],
+        &["ls-entries"],
+        &["context"],
+    ] {
         for json in [&[][..], &["--json"]] {
             let all = [&["-s", "./s.jsonl"], args, json].concat();
             let loud = world.pis(&all);
-            assert!(loud.code == 0 && loud.stderr.contains("is not JSON"), "{all:?}: {loud:?}");
+            assert!(
+                loud.code == 0 && loud.stderr.contains("is not JSON"),
+                "{all:?}: {loud:?}"
+            );
             for quiet in ["-q", "--quiet"] {
                 let silent = world.pis(&[&all[..], &[quiet]].concat());
-                assert_eq!(silent, Ran { stderr: String::new(), ..clone(&loud) }, "{all:?} {quiet}");
+                assert_eq!(
+                    silent,
+                    Ran {
+                        stderr: String::new(),
+                        ..clone(&loud)
+                    },
+                    "{all:?} {quiet}"
+                );
             }
         }
     }
     let failed = world.pis(&["-q", "-s", "./s.jsonl", "rev-parse", "nonesuch"]);
-    assert!(failed.code == 128 && failed.stderr.starts_with("error: "), "{failed:?}");
+    assert!(
+        failed.code == 128 && failed.stderr.starts_with("error: "),
+        "{failed:?}"
+    );
     let made = world.pis(&["-q", "init", "--session-dir", "made"]);
     assert_eq!((made.code, made.stderr.as_str()), (0, ""));
 }
 
 fn clone(ran: &Ran) -> Ran {
-    Ran { code: ran.code, stdout: ran.stdout.clone(), stderr: ran.stderr.clone() }
+    Ran {
+        code: ran.code,
+        stdout: ran.stdout.clone(),
+        stderr: ran.stderr.clone(),
+    }
 }

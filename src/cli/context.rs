@@ -18,6 +18,7 @@ use crate::rev::syntax::Rev;
 use crate::session::Session;
 use crate::store::discover::Places;
 use crate::ui::Ui;
+use crate::write::{Reason, Writer};
 
 /// What a command is given besides its own arguments.
 #[derive(Debug)]
@@ -29,6 +30,7 @@ pub struct Context {
     global: Global,
     places: Places,
     env_session: Option<String>,
+    agent_session: Option<String>,
     opened: RefCell<Vec<(PathBuf, Rc<Session>)>>,
 }
 
@@ -61,6 +63,7 @@ impl Context {
             global,
             places,
             env_session: env("PIS_SESSION").or_else(|| env("PI_SESSION_FILE")),
+            agent_session: env("PI_SESSION_FILE"),
             opened: RefCell::default(),
         })
     }
@@ -85,6 +88,41 @@ impl Context {
         &self.places
     }
 
+    /// Takes the lock on a session to change it. Where pis runs inside the session's own agent,
+    /// which would not see the change, `force` is needed.
+    pub fn writer(&self, session: &Session, force: bool) -> Result<Writer, Failure> {
+        let Some(path) = session.path() else {
+            return Err(Failure::usage("standard input cannot be changed")
+                .hint("save the session to a file and name that with '-s FILE'"));
+        };
+        if !force && self.is_inside_agent(path) {
+            return Err(Failure::from(Error::NotWritable {
+                session: path.to_owned(),
+                reason: "it is the session of the agent that runs this command, which would not \
+                         see the change and go on at its own leaf"
+                    .into(),
+                hint: "work on a copy ('pis clone'), or use --force".into(),
+            }));
+        }
+        Ok(Writer::open(path)?)
+    }
+
+    /// Whether pis runs inside the agent whose session this is.
+    pub fn is_inside_agent(&self, path: &Path) -> bool {
+        let real = |path: &Path| std::fs::canonicalize(path).ok();
+        let own = self.agent_session.as_deref().map(Path::new).and_then(real);
+        own.is_some() && own == real(path)
+    }
+
+    /// Why the leaf moves, for the log.
+    pub fn reason<'a>(&self, op: &'a str, message: Option<&'a str>) -> Reason<'a> {
+        Reason {
+            op,
+            message,
+            now: self.now,
+        }
+    }
+
     /// Where sessions of another directory live.
     pub fn places_at(&self, cwd: Option<&Path>) -> Places {
         let Some(cwd) = cwd else {
@@ -101,14 +139,6 @@ impl Context {
     /// A new session id: a UUID of version 7, as pi makes them.
     pub fn new_session_id(&self) -> String {
         uuid::Uuid::now_v7().to_string()
-    }
-
-    /// A new entry id: 16 hex digits, so many random bits that no scan for it is needed.
-    pub fn new_entry_id(&self) -> String {
-        let (high, _) = uuid::Uuid::new_v4().as_u64_pair();
-        let (_, low) = uuid::Uuid::new_v4().as_u64_pair();
-        // Version and variant are fixed bits, which do not meet in the two halves.
-        format!("{:016x}", high ^ low)
     }
 
     /// Now, as pi writes times.
@@ -139,10 +169,38 @@ impl Context {
         if let Some(session) = self.already_open(&path) {
             return Ok(session);
         }
+        Ok(self.keep(path, Session::from_bytes(self.stdin_bytes()?)?))
+    }
+
+    /// Asks a question on the terminal; without one, says which option answers it.
+    pub fn confirm(&self, question: &str) -> Result<bool, Failure> {
+        if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+            return Err(Failure::usage("there is no terminal to ask on").hint("say --yes"));
+        }
+        let question = crate::ui::sanitize::visible(question).into_owned();
+        let asked = dialoguer::Confirm::new()
+            .with_prompt(question)
+            .default(false)
+            .interact();
+        asked.map_err(|e| Failure::other(e.to_string()))
+    }
+
+    /// All of standard input.
+    pub fn stdin_bytes(&self) -> Result<Vec<u8>, Failure> {
         let mut bytes = Vec::new();
         let read = std::io::stdin().lock().read_to_end(&mut bytes);
         read.map_err(Error::io("read", Path::new("standard input")))?;
-        Ok(self.keep(path, Session::from_bytes(bytes)?))
+        Ok(bytes)
+    }
+
+    /// All of standard input as text, without the newline at its end.
+    pub fn stdin_text(&self) -> Result<String, Failure> {
+        let text = String::from_utf8(self.stdin_bytes()?);
+        let mut text = text.map_err(|_| Failure::usage("standard input is not UTF-8"))?;
+        if text.ends_with('\n') {
+            text.pop();
+        }
+        Ok(text)
     }
 
     fn already_open(&self, path: &Path) -> Option<Rc<Session>> {
@@ -198,6 +256,14 @@ impl Context {
         }
         Ok(written?)
     }
+}
+
+/// A new entry id: 16 hex digits, so many random bits that no scan for it is needed.
+pub fn new_entry_id() -> String {
+    let (high, _) = uuid::Uuid::new_v4().as_u64_pair();
+    let (_, low) = uuid::Uuid::new_v4().as_u64_pair();
+    // Version and variant are fixed bits, which do not meet in the two halves.
+    format!("{:016x}", high ^ low)
 }
 
 /// What the terminal is like, and what the user wants of it.

@@ -54,6 +54,15 @@ impl Failure {
         }
     }
 
+    /// Something else went wrong; exit code 128.
+    pub fn other(message: impl Into<String>) -> Failure {
+        Failure {
+            exit: 128,
+            kind: "other",
+            ..Failure::usage(message)
+        }
+    }
+
     /// Adds what to do about it.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Failure {
@@ -69,6 +78,11 @@ impl Failure {
     /// Whether a revision or session named several.
     pub fn is_ambiguous(&self) -> bool {
         matches!(self.kind, "ambiguous-revision" | "ambiguous-session")
+    }
+
+    /// Whether everything was written, but another program wrote at the same moment.
+    pub fn is_beside(&self) -> bool {
+        self.kind == "written-beside"
     }
 
     /// Whether it is an answer to "which entry is this?", rather than something gone wrong.

@@ -21,11 +21,9 @@ pub enum Block {
     Heading(&'static str),
     /// Terms and what they mean.
     List(&'static [(&'static str, &'static str)]),
-    /// Lines as they are.
-    Lines(&'static str),
 }
 
-use Block::{Heading, Lines, List, Text};
+use Block::{Heading, List, Text};
 
 /// The sections of pis(1) that follow the options and commands, but for the examples.
 pub fn sections() -> Vec<Section> {
@@ -79,7 +77,7 @@ const WHICH_SESSION: &[Block] = &[
         ),
     ]),
     Text(
-        "SESSION is a path if it contains a slash or ends in `.jsonl`; `-` is standard input; \
+        "SESSION is a path if it contains a slash or backslash or ends in `.jsonl`; `-` is standard input; \
          anything else is the id of a session, else the beginning of one id, else the name of \
          one session, first among those of the current directory, then among all. Where it fits \
          several, the error lists them.",
@@ -281,6 +279,27 @@ const NOTES_AND_ERRORS: &[Block] = &[
         ("not-a-session", "the file is something else"),
         ("io", "a file could not be read or written"),
     ]),
+    Heading("Errors of commands that write into sessions"),
+    List(&[
+        ("locked", "another pis is writing; exit status 3"),
+        (
+            "leaf-moved",
+            "the leaf is not where it was expected; exit status 3",
+        ),
+        (
+            "written-beside",
+            "another program appended at the same moment; exit status 4",
+        ),
+        (
+            "not-writable",
+            "the session must not be written to, such as one of version 1",
+        ),
+        (
+            "bad-entry",
+            "pi could not read such an entry back; exit status 2",
+        ),
+    ]),
+    Text("No command of this version writes into a session that is there."),
 ];
 
 const VERSION_1: &[Block] = &[
@@ -331,7 +350,7 @@ const ENVIRONMENT: &[Block] = &[
         ),
         (
             "TERM",
-            "`dumb`: no colour, no pager, nothing but ASCII in drawings",
+            "`dumb`: no colour, nothing but ASCII in drawings, and no pager unless one is set",
         ),
         (
             "COLUMNS",
@@ -388,7 +407,9 @@ const EXIT_STATUS: &[Block] = &[
         ("128", "anything else went wrong"),
         ("130", "interrupted"),
     ]),
-    Text("3 and 4 are for commands that write into sessions; none of this version does."),
+    Text(
+        "3 and 4 are for commands that write into a session that is there; none of this version does.",
+    ),
 ];
 
 #[cfg(test)]
@@ -402,7 +423,7 @@ mod tests {
                 let texts = match block {
                     Text(text) => vec![text],
                     List(items) => items.iter().map(|(_, text)| *text).collect(),
-                    Heading(_) | Lines(_) => Vec::new(),
+                    Heading(_) => Vec::new(),
                 };
                 for text in texts {
                     assert_eq!(text.matches('`').count() % 2, 0, "{text}");

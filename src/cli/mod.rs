@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::io::Write;
 
 pub use args::{Cli, command};
-pub use context::{Context, Terminal};
+pub use context::{Context, Terminal, new_entry_id};
 pub use failure::{Exit, Failure};
 
 use clap::Parser;

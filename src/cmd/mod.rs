@@ -1,6 +1,8 @@
 //! The commands, one file each: arguments, examples, `run`.
 
+mod branching;
 mod listing;
+mod moving;
 pub(crate) mod plumbing;
 pub(crate) mod porcelain;
 mod ranges;

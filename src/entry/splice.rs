@@ -27,7 +27,10 @@ pub fn set(object: &[u8], key: &str, value: &str) -> Vec<u8> {
 fn place(object: Raw<'_>, key: &str) -> Option<(usize, usize)> {
     let value = object.get(key)?.bytes();
     // Both are slices of one buffer.
-    let start = value.as_ptr().addr().checked_sub(object.bytes().as_ptr().addr())?;
+    let start = value
+        .as_ptr()
+        .addr()
+        .checked_sub(object.bytes().as_ptr().addr())?;
     Some((start, start + value.len()))
 }
 
@@ -38,7 +41,10 @@ mod tests {
     #[test]
     fn only_the_value_changes() {
         for (object, wanted) in [
-            (r#"{"a":1.0, "p" : "x" ,"z":"\ud83d"}"#, r#"{"a":1.0, "p" : null ,"z":"\ud83d"}"#),
+            (
+                r#"{"a":1.0, "p" : "x" ,"z":"\ud83d"}"#,
+                r#"{"a":1.0, "p" : null ,"z":"\ud83d"}"#,
+            ),
             (r#"{"p":1,"p":[{}] }"#, r#"{"p":1,"p":null }"#),
             (r#"{"q":{"p":1}}"#, r#"{"q":{"p":1},"p":null}"#),
             (r#" {} "#, r#"{"p":null}"#),
@@ -46,6 +52,9 @@ mod tests {
             let set = set(object.as_bytes(), "p", "null");
             assert_eq!(String::from_utf8_lossy(&set), wanted);
         }
-        assert_eq!(set(b"{\"p\":\"\xff\",\"b\":\"\xff\"}", "p", "1"), b"{\"p\":1,\"b\":\"\xff\"}");
+        assert_eq!(
+            set(b"{\"p\":\"\xff\",\"b\":\"\xff\"}", "p", "1"),
+            b"{\"p\":1,\"b\":\"\xff\"}"
+        );
     }
 }

@@ -294,6 +294,13 @@ fn value_end(bytes: &[u8]) -> usize {
     bytes.len()
 }
 
+/// Whether the bytes are one JSON value, as `JSON.parse` takes it.
+pub fn is_valid(bytes: &Vec<u8>) -> bool {
+    let mut window = scan::Window::new(bytes, 0, bytes.len() as u64);
+    let (line, end) = window.line(|w| w.members(|w, _| w.skip_value().map(|_| ())));
+    !end.newline && !matches!(line, scan::Line::Blank | scan::Line::Bad(_))
+}
+
 /// Resolves the escapes of a JSON string's inside. Surrogate pairs are joined, lone surrogates
 /// become U+FFFD; other bytes are passed on as they are.
 pub(crate) fn decode(inner: &[u8]) -> Vec<u8> {

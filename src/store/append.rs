@@ -26,12 +26,18 @@ pub struct Landed {
 /// length is another: [`Error::LeafMoved`].
 pub fn append(path: &Path, expected: u64, exactly: bool, lines: &[u8]) -> Result<Landed> {
     let failed = || Error::io("append to", path);
-    let mut file =
-        OpenOptions::new().read(true).append(true).open(path).map_err(failed())?;
+    let mut file = OpenOptions::new()
+        .read(true)
+        .append(true)
+        .open(path)
+        .map_err(failed())?;
     let len = file.metadata().map_err(failed())?.len();
     if exactly && len != expected {
         return Err(Error::LeafMoved {
-            message: format!("another program appended to '{}' at this moment", path.display()),
+            message: format!(
+                "another program appended to '{}' at this moment",
+                path.display()
+            ),
         });
     }
     let mut bytes = Vec::with_capacity(lines.len() + 1);
@@ -85,7 +91,9 @@ fn take_back(
     fragment: &[u8],
     e: io::Error,
 ) -> Error {
-    let Some(start) = start else { return Error::io("append to", path)(e) };
+    let Some(start) = start else {
+        return Error::io("append to", path)(e);
+    };
     let ends_in_ours = || -> io::Result<bool> {
         if file.metadata()?.len() != start + fragment.len() as u64 {
             return Ok(false);
@@ -132,15 +140,35 @@ mod tests {
     fn a_missing_newline_comes_first() {
         let (_dir, path) = file("{}\n{\"a\":1}");
         let landed = append(&path, 10, true, b"{\"b\":2}\n").unwrap();
-        assert_eq!(landed, Landed { start: 10, end: 19, beside: false });
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "{}\n{\"a\":1}\n{\"b\":2}\n");
+        assert_eq!(
+            landed,
+            Landed {
+                start: 10,
+                end: 19,
+                beside: false
+            }
+        );
+        assert_eq!(
+            std::fs::read_to_string(&path).unwrap(),
+            "{}\n{\"a\":1}\n{\"b\":2}\n"
+        );
     }
 
     #[test]
     fn what_came_between_is_found_out() {
         let (_dir, path) = file("{}\n{}\n");
-        assert!(matches!(append(&path, 3, true, b"{}\n"), Err(Error::LeafMoved { .. })));
+        assert!(matches!(
+            append(&path, 3, true, b"{}\n"),
+            Err(Error::LeafMoved { .. })
+        ));
         let landed = append(&path, 3, false, b"{}\n").unwrap();
-        assert_eq!(landed, Landed { start: 6, end: 9, beside: true });
+        assert_eq!(
+            landed,
+            Landed {
+                start: 6,
+                end: 9,
+                beside: true
+            }
+        );
     }
 }

@@ -37,7 +37,9 @@ impl Lock {
                 Ok(()) => return Ok(Lock { _file: file, dir }),
                 Err(TryLockError::Error(e)) => return Err(Error::io("lock", &path)(e)),
                 Err(TryLockError::WouldBlock) if start.elapsed() >= patience => {
-                    return Err(Error::Locked { session: session.to_owned() });
+                    return Err(Error::Locked {
+                        session: session.to_owned(),
+                    });
                 }
                 Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(5)),
             }
@@ -52,8 +54,12 @@ impl Lock {
 
 /// Whether some process holds the lock on a session. Nothing is created.
 pub fn is_held(session: &Path) -> bool {
-    let Some(path) = leaf::state_dir(session).map(|dir| dir.join("lock")) else { return false };
-    let Ok(file) = File::open(path) else { return false };
+    let Some(path) = leaf::state_dir(session).map(|dir| dir.join("lock")) else {
+        return false;
+    };
+    let Ok(file) = File::open(path) else {
+        return false;
+    };
     matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 

@@ -63,7 +63,8 @@ pub fn write(dir: &Path, step: &Move) -> Result<()> {
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file = options.open(&path).map_err(failed())?;
     // The LF comes first, too: a line that a crash cut off must not swallow this one.
-    file.write_all(format!("\n{line}\n").as_bytes()).map_err(failed())
+    file.write_all(format!("\n{line}\n").as_bytes())
+        .map_err(failed())
 }
 
 /// The newest move that was not undone yet: `undo` lines take back one each.
@@ -82,21 +83,60 @@ pub fn newest_not_undone(log: &[Move]) -> Option<&Move> {
     })
 }
 
-/// Every place the leaf has been, newest (`now`) first, pi's moves counted in.
-pub fn places(log: &[Move], now: Option<&str>) -> Vec<Option<String>> {
-    let mut places: Vec<Option<String>> = Vec::new();
+/// A move of the leaf, by pis or by pi.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// When, where the log says.
+    pub time: Option<i64>,
+    /// The command; `pi` for what pi did.
+    pub op: String,
+    /// The id of the leaf before.
+    pub old: Option<String>,
+    /// The id of the leaf after.
+    pub new: Option<String>,
+    /// What the caller gave as the reason.
+    pub reason: Option<String>,
+}
+
+/// All moves, newest first: those of the log, and what pi did between them and up to `now`.
+pub fn with_pis_own(log: &[Move], now: Option<&str>) -> Vec<Step> {
+    let by_pi = |old: &Option<String>, new: &Option<String>| Step {
+        time: None,
+        op: "pi".to_owned(),
+        old: old.clone(),
+        new: new.clone(),
+        reason: None,
+    };
+    let mut steps: Vec<Step> = Vec::new();
+    let mut at: Option<&Option<String>> = None;
     for step in log {
-        if places.last() != Some(&step.old) {
-            places.push(step.old.clone());
+        if let Some(at) = at.filter(|at| **at != step.old) {
+            steps.push(by_pi(at, &step.old));
         }
-        places.push(step.new.clone());
+        steps.push(Step {
+            time: Some(step.time),
+            op: step.op.clone(),
+            old: step.old.clone(),
+            new: step.new.clone(),
+            reason: step.reason.clone(),
+        });
+        at = Some(&step.new);
     }
     let now = now.map(str::to_owned);
-    if places.last() != Some(&now) {
-        places.push(now);
+    if let Some(at) = at.filter(|at| **at != now) {
+        steps.push(by_pi(at, &now));
     }
-    places.reverse();
-    places
+    steps.reverse();
+    steps
+}
+
+/// Every place the leaf has been, newest (`now`) first, pi's moves counted in.
+pub fn places(log: &[Move], now: Option<&str>) -> Vec<Option<String>> {
+    let steps = with_pis_own(log, now);
+    let first = std::iter::once(now.map(str::to_owned));
+    first
+        .chain(steps.into_iter().map(|step| step.old))
+        .collect()
 }
 
 #[cfg(test)]

@@ -63,11 +63,18 @@ impl<'a> Batch<'a> {
     /// one it is, such as `line 3`.
     pub fn add(&mut self, given: &[u8], place: &str) -> Result<&Written> {
         let refuse = |wrong: Wrong| {
-            let dot = if wrong.field.is_empty() { String::new() } else { format!(" '{}'", wrong.field) };
-            Error::BadEntry { message: format!("{place}:{dot} {}", wrong.why) }
+            let dot = if wrong.field.is_empty() {
+                String::new()
+            } else {
+                format!(" '{}'", wrong.field)
+            };
+            Error::BadEntry {
+                message: format!("{place}:{dot} {}", wrong.why),
+            }
         };
         let raw = Raw::new(given);
-        self.check_id(raw)?.map_or(Ok(()), |wrong| Err(refuse(wrong)))?;
+        self.check_id(raw)?
+            .map_or(Ok(()), |wrong| Err(refuse(wrong)))?;
         let model = match &self.model {
             Some(model) => model.clone(),
             None => model_at(self.session, self.start)?,
@@ -75,7 +82,10 @@ impl<'a> Batch<'a> {
         let id = (self.fresh.new_id)();
         let tokens = || {
             let projection = Projection::build(self.session, self.start);
-            projection.ok().and_then(|p| p.tokens().as_u64()).unwrap_or_default()
+            projection
+                .ok()
+                .and_then(|p| p.tokens().as_u64())
+                .unwrap_or_default()
         };
         let defaults = Defaults {
             timestamp: self.fresh.timestamp,
@@ -90,7 +100,10 @@ impl<'a> Batch<'a> {
         if let Some(wrong) = self.check_target(entry)? {
             return Err(refuse(wrong));
         }
-        let id = entry.raw().str("id").map_or(id, std::borrow::Cow::into_owned);
+        let id = entry
+            .raw()
+            .str("id")
+            .map_or(id, std::borrow::Cow::into_owned);
         self.model = Some(model_after(entry, model));
         self.new.insert(id.clone(), is_editable(entry));
         self.bytes.extend_from_slice(line.as_bytes());
@@ -120,7 +133,9 @@ impl<'a> Batch<'a> {
         if given.get("type").is_none() {
             return Ok(None);
         }
-        let Some(id) = given.str("id") else { return Ok(None) };
+        let Some(id) = given.str("id") else {
+            return Ok(None);
+        };
         let taken = self.new.contains_key(&*id) || self.session.find(&id)?.is_some();
         Ok(taken.then(|| Wrong {
             field: "id".into(),
@@ -135,7 +150,12 @@ impl<'a> Batch<'a> {
             return Ok(None);
         }
         let target = entry.raw().str("targetId").unwrap_or_default();
-        let wrong = |why: String| Ok(Some(Wrong { field: "targetId".into(), why }));
+        let wrong = |why: String| {
+            Ok(Some(Wrong {
+                field: "targetId".into(),
+                why,
+            }))
+        };
         if let Some(editable) = self.new.get(&*target) {
             return match kind {
                 Kind::ContextEdit if !editable => wrong(NOT_EDITABLE.into()),
@@ -148,7 +168,10 @@ impl<'a> Batch<'a> {
         if kind == Kind::Label {
             return Ok(None);
         }
-        let mut path = self.start.into_iter().flat_map(|start| self.session.ancestors(start));
+        let mut path = self
+            .start
+            .into_iter()
+            .flat_map(|start| self.session.ancestors(start));
         if !path.any(|above| above.is_ok_and(|above| above == ix)) {
             return wrong(format!("'{target}' is not on the path"));
         }
@@ -209,19 +232,31 @@ fn api_of(entry: Entry<'_>, model: &ModelInForce) -> Option<String> {
     if Some(&*provider) != model.provider.as_deref() {
         return None;
     }
-    Some(message.get("api").filter(|a| a.is_string())?.to_json().into_owned())
+    Some(
+        message
+            .get("api")
+            .filter(|a| a.is_string())?
+            .to_json()
+            .into_owned(),
+    )
 }
 
 /// The model in force behind an entry.
 fn model_after(entry: Entry<'_>, before: ModelInForce) -> ModelInForce {
     let text = |value: Option<Raw<'_>>| {
-        value.filter(|v| v.is_string()).map(|v| v.to_json().into_owned())
+        value
+            .filter(|v| v.is_string())
+            .map(|v| v.to_json().into_owned())
     };
     match entry.kind() {
         Kind::ModelChange => {
             let provider = text(entry.get("provider"));
             let api = before.api.filter(|_| provider == before.provider);
-            ModelInForce { provider, model: text(entry.get("modelId")), api }
+            ModelInForce {
+                provider,
+                model: text(entry.get("modelId")),
+                api,
+            }
         }
         Kind::Message if entry.role_name().is_some_and(|r| r == "assistant") => {
             let message = entry.message().unwrap_or_default();

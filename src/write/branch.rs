@@ -52,7 +52,10 @@ pub struct Lines {
 
 impl Lines {
     fn new(header: &Header<'_>) -> Lines {
-        Lines { bytes: format!("{}\n", header.line()).into_bytes(), leaf: None }
+        Lines {
+            bytes: format!("{}\n", header.line()).into_bytes(),
+            leaf: None,
+        }
     }
 
     /// Adds an entry's line.
@@ -90,13 +93,21 @@ pub fn of_path(
             stand_ins.insert(label, id.clone());
         }
         let mut line = migrated(session, ix)?;
-        let parent = lines.leaf.as_deref().map_or_else(|| "null".to_owned(), quote);
-        let stored = Entry::new(&line).get("parentId").map(|p| p.bytes().to_vec());
+        let parent = lines
+            .leaf
+            .as_deref()
+            .map_or_else(|| "null".to_owned(), quote);
+        let stored = Entry::new(&line)
+            .get("parentId")
+            .map(|p| p.bytes().to_vec());
         if stored.as_deref() != Some(parent.as_bytes()) {
             line = splice::set(&line, "parentId", &parent);
         }
         if session.kind(ix) == Kind::Compaction {
-            let first = Entry::new(&line).raw().str("firstKeptEntryId").map(|f| f.into_owned());
+            let first = Entry::new(&line)
+                .raw()
+                .str("firstKeptEntryId")
+                .map(|f| f.into_owned());
             if let Some(stand_in) = first.filter(|f| *f != id).and_then(|f| stand_ins.get(&f)) {
                 line = splice::set(&line, "firstKeptEntryId", &quote(stand_in));
             }
@@ -104,11 +115,21 @@ pub fn of_path(
         lines.push(&line, &id);
         kept.insert(id);
     }
-    for label in session.labels()?.iter().filter(|l| kept.contains(&l.target)) {
+    for label in session
+        .labels()?
+        .iter()
+        .filter(|l| kept.contains(&l.target))
+    {
         let id = new_id();
         let mut entry = Object::new("type", "\"label\"");
         entry.push("id", &quote(&id));
-        entry.push("parentId", &lines.leaf.as_deref().map_or_else(|| "null".to_owned(), quote));
+        entry.push(
+            "parentId",
+            &lines
+                .leaf
+                .as_deref()
+                .map_or_else(|| "null".to_owned(), quote),
+        );
         entry.push("timestamp", &quote(&label.timestamp));
         entry.push("targetId", &quote(&label.target));
         entry.push("label", &quote(&label.name));
@@ -141,7 +162,11 @@ fn migrated(session: &Session, ix: Ix) -> Result<Vec<u8>> {
     if migration == Migration::Ids {
         let parent = session.parent(ix)?.entry().map(|parent| session.id(parent));
         line = splice::set(&line, "id", &quote(&session.id(ix)));
-        line = splice::set(&line, "parentId", &parent.as_deref().map_or("null".into(), quote));
+        line = splice::set(
+            &line,
+            "parentId",
+            &parent.as_deref().map_or("null".into(), quote),
+        );
         if session.kind(ix) == Kind::Compaction
             && let Some(first) = session.first_kept(Entry::new(&line))
             && session.find(&first)?.is_some()

@@ -42,10 +42,22 @@ pub struct Wrong {
     pub why: String,
 }
 
+/// A session's name as pi stores it: on one line, without white space at its ends.
+pub fn session_name(name: &str) -> String {
+    let lines: Vec<_> = name
+        .split(['\r', '\n'])
+        .filter(|part| !part.is_empty())
+        .collect();
+    lines.join(" ").trim().to_owned()
+}
+
 type Checked<T> = std::result::Result<T, Wrong>;
 
 fn wrong<T>(field: impl Into<String>, why: impl Into<String>) -> Checked<T> {
-    Err(Wrong { field: field.into(), why: why.into() })
+    Err(Wrong {
+        field: field.into(),
+        why: why.into(),
+    })
 }
 
 /// JSON text of a string.
@@ -72,7 +84,10 @@ pub fn line(given: Raw<'_>, defaults: &Defaults<'_>) -> Checked<String> {
         out.push("message", &message);
         return Ok(out.finish());
     }
-    wrong("type", "it has neither 'role' (a message) nor 'type' (an entry)")
+    wrong(
+        "type",
+        "it has neither 'role' (a message) nor 'type' (an entry)",
+    )
 }
 
 /// Fills an entry in. Its own `id` and `timestamp` stay, its `parentId` is the defaults'.
@@ -89,7 +104,9 @@ fn entry(given: Raw<'_>, defaults: &Defaults<'_>) -> Checked<String> {
         Kind::Session => return wrong("type", "a session has one header, which it has already"),
         Kind::Message => {
             let inner = given.get("message").filter(|m| m.is_object());
-            let Some(inner) = inner else { return wrong("message", "must be an object") };
+            let Some(inner) = inner else {
+                return wrong("message", "must be an object");
+            };
             set("message", &message(inner, defaults, "message.")?);
         }
         Kind::CustomMessage => {
@@ -109,7 +126,10 @@ fn entry(given: Raw<'_>, defaults: &Defaults<'_>) -> Checked<String> {
             string(given, "summary", "")?;
             if missing(given, "firstKeptEntryId") {
                 let own = given.str("id");
-                set("firstKeptEntryId", &quote(own.as_deref().unwrap_or(defaults.id)));
+                set(
+                    "firstKeptEntryId",
+                    &quote(own.as_deref().unwrap_or(defaults.id)),
+                );
             }
             if missing(given, "tokensBefore") {
                 set("tokensBefore", &(defaults.tokens_before)().to_string());
@@ -150,7 +170,10 @@ fn entry(given: Raw<'_>, defaults: &Defaults<'_>) -> Checked<String> {
             }
         }
     }
-    set("parentId", &defaults.parent.map_or_else(|| "null".to_owned(), quote));
+    set(
+        "parentId",
+        &defaults.parent.map_or_else(|| "null".to_owned(), quote),
+    );
     Ok(out)
 }
 
@@ -199,7 +222,8 @@ fn message(given: Raw<'_>, defaults: &Defaults<'_>, at: &str) -> Checked<String>
                 } else if let Some(value) = in_force {
                     set(key, value);
                 } else {
-                    let why = "no model is in force at the parent, so the message must name its own";
+                    let why =
+                        "no model is in force at the parent, so the message must name its own";
                     return wrong(format!("{at}{key}"), why);
                 }
             }
@@ -207,7 +231,11 @@ fn message(given: Raw<'_>, defaults: &Defaults<'_>, at: &str) -> Checked<String>
             if missing(given, "stopReason") {
                 let calls = given.get("content").into_iter().flat_map(Raw::items);
                 let calls = calls.filter(|b| b.str("type").is_some_and(|t| t == "toolCall"));
-                let reason = if calls.count() > 0 { "\"toolUse\"" } else { "\"stop\"" };
+                let reason = if calls.count() > 0 {
+                    "\"toolUse\""
+                } else {
+                    "\"stop\""
+                };
                 set("stopReason", reason);
             } else {
                 string(given, "stopReason", at)?;
@@ -237,8 +265,11 @@ fn message(given: Raw<'_>, defaults: &Defaults<'_>, at: &str) -> Checked<String>
         }
         Role::BashExecution => {
             string(given, "command", at)?;
-            for (key, value) in [("output", "\"\""), ("cancelled", "false"), ("truncated", "false")]
-            {
+            for (key, value) in [
+                ("output", "\"\""),
+                ("cancelled", "false"),
+                ("truncated", "false"),
+            ] {
                 if missing(given, key) {
                     set(key, value);
                 }
@@ -248,10 +279,16 @@ fn message(given: Raw<'_>, defaults: &Defaults<'_>, at: &str) -> Checked<String>
             }
         }
         Role::BranchSummary => {
-            return wrong(format!("{at}role"), "append an entry of type 'branch_summary' instead");
+            return wrong(
+                format!("{at}role"),
+                "append an entry of type 'branch_summary' instead",
+            );
         }
         Role::CompactionSummary => {
-            return wrong(format!("{at}role"), "append an entry of type 'compaction' instead");
+            return wrong(
+                format!("{at}role"),
+                "append an entry of type 'compaction' instead",
+            );
         }
         Role::Custom | Role::Other => {
             let roles = "user, assistant, toolResult, system, bashExecution or custom";
@@ -275,7 +312,10 @@ fn list_content(given: Raw<'_>, at: &str) -> Checked<Option<String>> {
         None => Ok(Some("[]".to_owned())),
         Some(content) if content.is_string() => Ok(Some(text_block(&content.to_json()))),
         Some(content) if content.is_array() => Ok(None),
-        Some(_) => wrong(format!("{at}content"), "must be a string or a list of blocks"),
+        Some(_) => wrong(
+            format!("{at}content"),
+            "must be a string or a list of blocks",
+        ),
     }
 }
 
@@ -286,7 +326,10 @@ fn user_content(given: Raw<'_>, at: &str) -> Checked<()> {
         return Ok(());
     }
     if !content.is_array() {
-        return wrong(format!("{at}content"), "must be a string or a list of blocks");
+        return wrong(
+            format!("{at}content"),
+            "must be a string or a list of blocks",
+        );
     }
     for (n, block) in content.items().enumerate() {
         let at = format!("{at}content[{n}].");
@@ -317,7 +360,12 @@ fn assistant_content(given: Raw<'_>, at: &str) -> Checked<()> {
                     return wrong(format!("{at}arguments"), "must be an object");
                 }
             }
-            _ => return wrong(format!("{at}type"), "must be 'text', 'thinking' or 'toolCall'"),
+            _ => {
+                return wrong(
+                    format!("{at}type"),
+                    "must be 'text', 'thinking' or 'toolCall'",
+                );
+            }
         }
     }
     Ok(())
@@ -355,7 +403,10 @@ fn usage(given: Option<Raw<'_>>, at: &str) -> Checked<String> {
         Ok(())
     };
     fill(&mut out, given, at, "totalTokens")?;
-    let cost = given.get("cost").filter(|c| !c.is_null()).unwrap_or(Raw::new(b"{}"));
+    let cost = given
+        .get("cost")
+        .filter(|c| !c.is_null())
+        .unwrap_or(Raw::new(b"{}"));
     let cost_at = format!("{at}.cost");
     if !cost.is_object() {
         return wrong(cost_at, "must be an object");
@@ -380,7 +431,10 @@ fn replacement(given: Raw<'_>) -> Checked<()> {
     if content.is_string() || content.is_array() {
         return Ok(());
     }
-    wrong("replacement.content", "must be a string or a list of blocks")
+    wrong(
+        "replacement.content",
+        "must be a string or a list of blocks",
+    )
 }
 
 #[cfg(test)]
@@ -430,11 +484,19 @@ mod tests {
         ] {
             assert_eq!(built(&given), Ok(wanted));
         }
-        let partial = built(r#"{"role":"assistant","content":[],"usage":{"input":3,"output":4,"cost":{"input":0.5}}}"#);
+        let partial = built(
+            r#"{"role":"assistant","content":[],"usage":{"input":3,"output":4,"cost":{"input":0.5}}}"#,
+        );
         let entry = partial.unwrap();
-        let usage = Raw::new(entry.as_bytes()).get("message").and_then(|m| m.get("usage")).unwrap();
+        let usage = Raw::new(entry.as_bytes())
+            .get("message")
+            .and_then(|m| m.get("usage"))
+            .unwrap();
         assert_eq!(usage.get("totalTokens").and_then(Raw::as_f64), Some(7.0));
-        assert_eq!(usage.get("cost").and_then(|c| c.get("total")?.as_f64()), Some(0.5));
+        assert_eq!(
+            usage.get("cost").and_then(|c| c.get("total")?.as_f64()),
+            Some(0.5)
+        );
     }
 
     #[test]
@@ -445,20 +507,47 @@ mod tests {
             (r#"{"type":5}"#, "type"),
             (r#"{"type":"session","id":"x"}"#, "type"),
             (r#"{"type":"message"}"#, "message"),
-            (r#"{"type":"message","message":{"role":"user"}}"#, "message.content"),
+            (
+                r#"{"type":"message","message":{"role":"user"}}"#,
+                "message.content",
+            ),
             (r#"{"role":"nobody"}"#, "role"),
             (r#"{"role":"user","content":5}"#, "content"),
-            (r#"{"role":"user","content":[{"type":"text"}]}"#, "content[0].text"),
-            (r#"{"role":"user","content":[{"type":"image","data":"x"}]}"#, "content[0].mimeType"),
-            (r#"{"role":"user","content":"x","timestamp":"now"}"#, "timestamp"),
-            (r#"{"role":"assistant","content":[{"type":"text","text":null}]}"#, "content[0].text"),
-            (r#"{"role":"assistant","content":[{"type":"toolCall","id":"1","name":"n"}]}"#, "content[0].arguments"),
-            (r#"{"role":"assistant","content":[],"usage":{"input":"x"}}"#, "usage.input"),
-            (r#"{"role":"assistant","content":[],"usage":{"cost":{"total":"x"}}}"#, "usage.cost.total"),
+            (
+                r#"{"role":"user","content":[{"type":"text"}]}"#,
+                "content[0].text",
+            ),
+            (
+                r#"{"role":"user","content":[{"type":"image","data":"x"}]}"#,
+                "content[0].mimeType",
+            ),
+            (
+                r#"{"role":"user","content":"x","timestamp":"now"}"#,
+                "timestamp",
+            ),
+            (
+                r#"{"role":"assistant","content":[{"type":"text","text":null}]}"#,
+                "content[0].text",
+            ),
+            (
+                r#"{"role":"assistant","content":[{"type":"toolCall","id":"1","name":"n"}]}"#,
+                "content[0].arguments",
+            ),
+            (
+                r#"{"role":"assistant","content":[],"usage":{"input":"x"}}"#,
+                "usage.input",
+            ),
+            (
+                r#"{"role":"assistant","content":[],"usage":{"cost":{"total":"x"}}}"#,
+                "usage.cost.total",
+            ),
             (r#"{"role":"toolResult","content":[]}"#, "toolCallId"),
             (r#"{"role":"compactionSummary","summary":"x"}"#, "role"),
             (r#"{"type":"context_edit","targetId":"x"}"#, "replacement"),
-            (r#"{"type":"context_edit","targetId":"x","replacement":{"content":5}}"#, "replacement.content"),
+            (
+                r#"{"type":"context_edit","targetId":"x","replacement":{"content":5}}"#,
+                "replacement.content",
+            ),
             (r#"{"type":"session_info"}"#, "name"),
             (r#"{"type":"label","targetId":"x","label":5}"#, "label"),
             (r#"{"type":"usage","kind":"k","provider":"p"}"#, "model"),

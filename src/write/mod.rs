@@ -47,7 +47,12 @@ impl Writer {
         let lock = Lock::acquire(path, PATIENCE)?;
         let session = Session::open(path)?;
         let old = session.leaf()?.ix.map(|ix| session.id(ix));
-        Ok(Writer { path: path.to_owned(), session, old, lock })
+        Ok(Writer {
+            path: path.to_owned(),
+            session,
+            old,
+            lock,
+        })
     }
 
     /// The session as it was found under the lock.
@@ -127,9 +132,17 @@ impl Writer {
         if self.session.leaf()?.pi == target {
             leaf::remove(self.lock.dir())?;
         } else {
-            leaf::write(self.lock.dir(), &Pointer { leaf: id.clone(), size })?;
+            leaf::write(
+                self.lock.dir(),
+                &Pointer {
+                    leaf: id.clone(),
+                    size,
+                },
+            )?;
         }
-        let len = std::fs::metadata(&self.path).map_err(Error::io("read", &self.path))?.len();
+        let len = std::fs::metadata(&self.path)
+            .map_err(Error::io("read", &self.path))?
+            .len();
         if len != size {
             return Err(Error::LeafMoved {
                 message: format!(

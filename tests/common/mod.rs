@@ -116,7 +116,10 @@ impl World {
             let args: Vec<_> = ["-s", session].iter().chain(*args).copied().collect();
             let ran = self.read(&args);
             assert!(matches!(ran.code, 0 | 1 | 2 | 128), "pis {args:?}: {ran:?}");
-            assert!(ran.code < 2 || !ran.stderr.is_empty(), "pis {args:?} fails without a word");
+            assert!(
+                ran.code < 2 || !ran.stderr.is_empty(),
+                "pis {args:?} fails without a word"
+            );
         }
     }
 
@@ -128,12 +131,18 @@ impl World {
         while let Some(dir) = dirs.pop() {
             for entry in std::fs::read_dir(&dir).expect("a directory").flatten() {
                 let path = entry.path();
-                let Ok(meta) = std::fs::symlink_metadata(&path) else { continue };
+                let Ok(meta) = std::fs::symlink_metadata(&path) else {
+                    continue;
+                };
                 if meta.is_dir() {
                     dirs.push(path.clone());
                 }
                 let small = meta.is_file() && meta.len() <= SMALL;
-                let bytes = if small { std::fs::read(&path).unwrap_or_default() } else { vec![] };
+                let bytes = if small {
+                    std::fs::read(&path).unwrap_or_default()
+                } else {
+                    vec![]
+                };
                 let modified = meta.modified().unwrap_or(SystemTime::UNIX_EPOCH);
                 files.insert(path, (meta.len(), modified, bytes));
             }
@@ -191,14 +200,23 @@ const TIMEOUT: Duration = Duration::from_secs(100);
 
 fn run(command: Command, stdin: Vec<u8>) -> Ran {
     let mut command = assert_cmd::Command::from_std(command);
-    ran(&command.timeout(TIMEOUT).write_stdin(stdin).output().expect("pis runs"))
+    ran(&command
+        .timeout(TIMEOUT)
+        .write_stdin(stdin)
+        .output()
+        .expect("pis runs"))
 }
 
 impl Ran {
     /// The kinds of the notes on stderr, of a run with `--json`.
     pub(crate) fn notes(&self) -> Vec<String> {
-        let lines = self.stderr.lines().map(|line| serde_json::from_str(line).expect("JSON"));
-        lines.map(|v: Value| v["note"]["kind"].as_str().unwrap_or("(no note)").into()).collect()
+        let lines = self
+            .stderr
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("JSON"));
+        lines
+            .map(|v: Value| v["note"]["kind"].as_str().unwrap_or("(no note)").into())
+            .collect()
     }
 
     /// The ids on stdout, or of the objects there.

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use serde::Serialize;
 
 use crate::cli::{Context, Exit, Failure};
+use crate::cmd::branching::Made;
 use crate::store::create::{NewSession, create, is_valid_id};
+use crate::write::build::session_name;
 
 /// Make a new session file and print its path
 ///
@@ -19,22 +20,13 @@ use crate::store::create::{NewSession, create, is_valid_id};
 pub(crate) struct Init {
     /// The session's id; without it a new UUID, as pi makes them
     #[arg(long)]
-    id: Option<String>,
+    pub(crate) id: Option<String>,
     /// The session's name
     #[arg(long)]
-    name: Option<String>,
+    pub(crate) name: Option<String>,
     /// The directory the session belongs to; without it the current one
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    cwd: Option<PathBuf>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Made {
-    session: String,
-    session_id: String,
-    leaf: Option<String>,
-    prompt: Option<String>,
+    pub(crate) cwd: Option<PathBuf>,
 }
 
 impl Init {
@@ -56,12 +48,12 @@ impl Init {
                 taken.display()
             )));
         }
-        let entry_id = context.new_entry_id();
-        // A name has one line, as pi stores it.
+        let entry_id = crate::cli::new_entry_id();
         let name = self
             .name
-            .map(|n| n.split(['\r', '\n']).collect::<Vec<_>>().join(" "));
-        let name = name.map(|n| n.trim().to_owned()).filter(|n| !n.is_empty());
+            .as_deref()
+            .map(session_name)
+            .filter(|n| !n.is_empty());
         let timestamp = context.timestamp();
         let new = NewSession {
             id: &id,
@@ -70,22 +62,13 @@ impl Init {
             name: name.as_deref().map(|name| (name, entry_id.as_str())),
         };
         let path = create(&dir.path, &new)?;
-        context.ui.note(
-            "newest-session",
-            "this session is the newest of its directory now",
-        );
-        if context.json() {
-            let leaf = name.map(|_| entry_id);
-            let session = path.display().to_string();
-            context.ui.json_row(&Made {
-                session,
-                session_id: id,
-                leaf,
-                prompt: None,
-            })?;
-        } else {
-            context.ui.plain_row(&path.display().to_string())?;
-        }
+        let made = Made {
+            session: path.display().to_string(),
+            session_id: id,
+            leaf: name.map(|_| entry_id),
+            prompt: None,
+        };
+        made.print(context)?;
         Ok(Exit::Yes)
     }
 }

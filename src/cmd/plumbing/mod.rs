@@ -1,5 +1,6 @@
 //! Commands for scripts: quiet, uncoloured, unpaged, in UTC, with full ids, in frozen formats.
 
+pub(crate) mod append;
 pub(crate) mod cat_entry;
 pub(crate) mod context;
 pub(crate) mod for_each_label;
@@ -10,3 +11,4 @@ pub(crate) mod merge_base;
 pub(crate) mod rev_parse;
 pub(crate) mod rev_path;
 pub(crate) mod selection;
+pub(crate) mod set_leaf;

@@ -1,5 +1,16 @@
 //! Commands for people.
 
+pub(crate) mod checkout;
+pub(crate) mod clone;
 pub(crate) mod completions;
+pub(crate) mod copy;
+pub(crate) mod edit_context;
+pub(crate) mod fork;
+pub(crate) mod label;
 pub(crate) mod log;
+pub(crate) mod name;
+pub(crate) mod new;
+pub(crate) mod reflog;
+pub(crate) mod rm;
 pub(crate) mod tree;
+pub(crate) mod undo;

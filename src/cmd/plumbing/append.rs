@@ -1,0 +1,221 @@
+//! `pis append`.
+
+use std::io::BufRead;
+use std::path::{Path, PathBuf};
+
+use base64::Engine;
+use clap::{Args, ValueHint};
+
+use crate::cli::{Context, Exit, Failure, complete};
+use crate::cmd::moving::{Edge, Force, append_batch, find, parse};
+use crate::error::{Error, Result};
+use crate::rev::syntax::Rev;
+use crate::session::Session;
+use crate::store::index::Ix;
+use crate::write::batch::Batch;
+
+/// Append messages or entries, and print their ids
+///
+/// Reads JSON lines from standard input: messages (they have `role`) or entries (they have
+/// `type`). Each becomes the child of the one before, the first a child of the leaf. What pi needs
+/// to read them back is filled in: id, parentId, timestamp, usage, cost, stop reason, lists of
+/// content. All of the input is checked before anything is written; what pi could not open is
+/// refused with its line and field.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  echo '{\"role\":\"user\",\"content\":\"hi\"}' | pis append
+  pis append --user 'What does this show?' --image shot.png
+  pis append --user 'Plan A' --parent good
+  jq -c 'select(.role)' messages.json | pis append --expect-leaf \"$(pis rev-parse @)\"")]
+pub(crate) struct Append {
+    /// Hang the first one on this entry, or on root, instead of the leaf
+    #[arg(long, value_name = "REV", add = complete::revisions())]
+    parent: Option<String>,
+    /// Write only if this is the leaf (an id, another revision, or root); else exit with 3
+    #[arg(long, value_name = "ID", add = complete::revisions())]
+    expect_leaf: Option<String>,
+    /// Append a user message instead of reading standard input
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    user: Option<String>,
+    /// Append an answer, by the provider and model in force
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    assistant: Option<String>,
+    /// Put an image into the user message (may be repeated)
+    #[arg(long, value_name = "FILE", requires = "user", value_hint = ValueHint::FilePath)]
+    image: Vec<PathBuf>,
+    /// Write and acknowledge line by line, as they come
+    #[arg(long, conflicts_with_all = ["user", "assistant", "expect_leaf"])]
+    each: bool,
+    #[command(flatten)]
+    force: Force,
+}
+
+impl Append {
+    pub(crate) fn run(self, context: &mut Context) -> Result<Exit, Failure> {
+        let parent = self.parent.as_deref().map(parse).transpose()?;
+        let expected = self.expect_leaf.as_deref().map(parse).transpose()?;
+        let session = match &parent {
+            Some(rev) => context.session_of(rev)?,
+            None => context.session()?,
+        };
+        if self.each {
+            return self.run_each(context, &session, parent.as_ref());
+        }
+        let given = self.given(context)?;
+        let writer = context.writer(&session, self.force.force)?;
+        writer.check_writable()?;
+        if let Some(expected) = &expected {
+            let id = match resolve_expected(context, writer.session(), expected)? {
+                Expected::Leaf(id) => id,
+                Expected::Unknown(name) => Some(name),
+            };
+            writer.expect_leaf(id.as_deref())?;
+        }
+        let start = start(context, writer.session(), parent.as_ref())?;
+        let edge = Edge::new(context);
+        let mut batch = Batch::new(writer.session(), start, edge.fresh());
+        for (place, line) in &given {
+            batch.add(line, place)?;
+        }
+        let (bytes, written) = (batch.bytes().to_vec(), batch.written().to_vec());
+        let exactly = expected.is_some();
+        append_batch(context, writer, &bytes, &written, exactly, "append", None)?;
+        Ok(Exit::Yes)
+    }
+
+    /// What is to be appended, each with where it came from.
+    fn given(&self, context: &Context) -> Result<Vec<(String, Vec<u8>)>, Failure> {
+        let mut given = Vec::new();
+        if let Some(text) = &self.user {
+            let mut content = vec![serde_json::json!({ "type": "text", "text": text })];
+            for file in &self.image {
+                content.push(image(file)?);
+            }
+            let message = serde_json::json!({ "role": "user", "content": content });
+            given.push(("--user".to_owned(), message.to_string().into_bytes()));
+        }
+        if let Some(text) = &self.assistant {
+            let message = serde_json::json!({ "role": "assistant", "content": text });
+            given.push(("--assistant".to_owned(), message.to_string().into_bytes()));
+        }
+        if !given.is_empty() {
+            return Ok(given);
+        }
+        let input = context.stdin_bytes()?;
+        for (n, line) in input.split(|&b| b == b'\n').enumerate() {
+            if !line.trim_ascii().is_empty() {
+                given.push((format!("line {}", n + 1), checked(line, n + 1)?));
+            }
+        }
+        Ok(given)
+    }
+
+    /// Appends each line as it comes. Without a parent each hangs on the leaf of its moment, so
+    /// that several writers make one chain.
+    fn run_each(
+        &self,
+        context: &mut Context,
+        session: &Session,
+        parent: Option<&Rev>,
+    ) -> Result<Exit, Failure> {
+        let mut beside = None;
+        let mut chain: Option<Rev> = parent.cloned();
+        for (n, line) in std::io::stdin().lock().split(b'\n').enumerate() {
+            let line = line.map_err(Error::io("read", Path::new("standard input")))?;
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            let line = checked(&line, n + 1)?;
+            let writer = context.writer(session, self.force.force)?;
+            writer.check_writable()?;
+            let start = start(context, writer.session(), chain.as_ref())?;
+            let edge = Edge::new(context);
+            let mut batch = Batch::new(writer.session(), start, edge.fresh());
+            batch.add(&line, &format!("line {}", n + 1))?;
+            let (bytes, written) = (batch.bytes().to_vec(), batch.written().to_vec());
+            if chain.is_some() {
+                let place = crate::rev::syntax::Place::Id(written[0].id.clone());
+                chain = Some(Rev {
+                    session: None,
+                    place,
+                    suffixes: Vec::new(),
+                });
+            }
+            match append_batch(context, writer, &bytes, &written, false, "append", None) {
+                Err(e) if e.is_beside() => beside = Some(e),
+                result => result?,
+            }
+        }
+        beside.map_or(Ok(Exit::Yes), Err)
+    }
+}
+
+/// The entry that the first appended one hangs on.
+fn start(context: &Context, session: &Session, parent: Option<&Rev>) -> Result<Option<Ix>> {
+    match parent {
+        Some(rev) => Ok(find(context, session, rev)?.target.entry()),
+        None => Ok(session.leaf()?.ix),
+    }
+}
+
+/// What the leaf is expected to be.
+enum Expected {
+    Leaf(Option<String>),
+    /// Nothing in the file is called so, so it cannot be the leaf.
+    Unknown(String),
+}
+
+fn resolve_expected(context: &Context, session: &Session, rev: &Rev) -> Result<Expected> {
+    match find(context, session, rev) {
+        Ok(found) => Ok(Expected::Leaf(
+            found.target.entry().map(|ix| session.id(ix)),
+        )),
+        Err(Error::NoRevision { .. }) => Ok(Expected::Unknown(rev.to_string())),
+        Err(e) => Err(e),
+    }
+}
+
+/// A line of input that is JSON.
+fn checked(line: &[u8], number: usize) -> Result<Vec<u8>> {
+    let bytes = line.trim_ascii().to_vec();
+    if crate::json::is_valid(&bytes) {
+        return Ok(bytes);
+    }
+    Err(Error::BadEntry {
+        message: format!("line {number}: it is not JSON"),
+    })
+}
+
+/// An image block, its type told by the file's first bytes.
+fn image(file: &Path) -> Result<serde_json::Value, Failure> {
+    let bytes = std::fs::read(file).map_err(Error::io("read", file))?;
+    let mime = match bytes.as_slice() {
+        [0x89, b'P', b'N', b'G', ..] => "image/png",
+        [0xff, 0xd8, 0xff, ..] => "image/jpeg",
+        [b'G', b'I', b'F', b'8', ..] => "image/gif",
+        [
+            b'R',
+            b'I',
+            b'F',
+            b'F',
+            _,
+            _,
+            _,
+            _,
+            b'W',
+            b'E',
+            b'B',
+            b'P',
+            ..,
+        ] => "image/webp",
+        _ => {
+            return Err(Failure::usage(format!(
+                "'{}' is no image that a model reads",
+                file.display()
+            ))
+            .hint("PNG, JPEG, GIF and WebP are"));
+        }
+    };
+    let data = base64::engine::general_purpose::STANDARD.encode(bytes);
+    Ok(serde_json::json!({ "type": "image", "data": data, "mimeType": mime }))
+}

@@ -1,0 +1,201 @@
+//! `pis checkout`.
+
+use clap::Args;
+
+use crate::cli::{Context, Exit, Failure, complete};
+use crate::cmd::moving::{Edge, Force, Moved, find, move_leaf, open_call, parse};
+use crate::cmd::plain;
+use crate::entry::{self, Entry, Kind, Role};
+use crate::error::{Error, Result};
+use crate::rev::resolve::Target;
+use crate::session::Session;
+use crate::store::index::{Ix, ParentId};
+use crate::tree::Parent;
+use crate::write::batch::Batch;
+
+/// Go to an entry, as pi's /tree does
+///
+/// On a user or custom message the leaf goes to its parent and the text is printed, ready to be
+/// edited and sent again; on anything else the leaf goes to the entry itself. No byte of the
+/// session changes without one of --write, --label, --summary and -e.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  pis checkout good
+  pis checkout '@%'                   # take the last prompt back
+  pis checkout -                      # go back to where that started
+  pis checkout --exact '@%'
+  echo 'dead end' | pis checkout '@%2' --summary -")]
+pub(crate) struct Checkout {
+    /// Where to: a revision, or - for where the last move started
+    #[arg(value_name = "REV", allow_hyphen_values = true, add = complete::revisions())]
+    rev: String,
+    /// Go to the entry itself, also where it is a user or custom message
+    #[arg(long)]
+    exact: bool,
+    /// Edit the text in $VISUAL or $EDITOR and append it as a user message
+    #[arg(short = 'e', long)]
+    edit: bool,
+    /// Put a label on the summary, if one is attached, else on the entry
+    #[arg(long, value_name = "NAME")]
+    label: Option<String>,
+    /// Attach a summary of the branch that is left; - reads it from standard input
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    summary: Option<String>,
+    /// Append a marker where nothing else is appended, so that pi opens there, too
+    #[arg(long)]
+    write: bool,
+    #[command(flatten)]
+    force: Force,
+}
+
+/// Where a checkout goes, and the text that is handed back.
+struct Destination {
+    leaf: Option<Ix>,
+    prompt: Option<String>,
+}
+
+impl Checkout {
+    pub(crate) fn run(self, context: &mut Context) -> Result<Exit, Failure> {
+        let rev = parse(&self.rev)?;
+        let summary = match self.summary.as_deref() {
+            Some("-") => Some(context.stdin_text()?),
+            given => given.map(str::to_owned),
+        };
+        if summary.as_deref().is_some_and(|s| s.trim().is_empty()) {
+            return Err(Failure::usage("the summary is empty"));
+        }
+        let session = context.session_of(&rev)?;
+        let edited = if self.edit {
+            Some(self.edit(context, &session)?)
+        } else {
+            None
+        };
+        if edited.as_deref().is_some_and(|text| text.trim().is_empty()) {
+            context
+                .ui
+                .note("nothing-done", "the text is empty: nothing was changed");
+            return Ok(Exit::No);
+        }
+
+        let writer = context.writer(&session, self.force.force)?;
+        let session = writer.session();
+        let target = find(context, session, &rev)?.target;
+        let to = self.destination(session, target)?;
+        let previous = writer.old_leaf().map(str::to_owned);
+
+        let edge = Edge::new(context);
+        let mut batch = Batch::new(session, to.leaf, edge.fresh());
+        let mut summary_id = None;
+        if let Some(summary) = &summary {
+            let from = previous.as_deref().unwrap_or("root");
+            let entry = serde_json::json!({
+                "type": "branch_summary", "fromId": from, "summary": summary.trim_end(),
+            });
+            let written = batch.add(entry.to_string().as_bytes(), "the summary")?;
+            summary_id = Some(written.id.clone());
+        }
+        if let Some(label) = &self.label {
+            let on = summary_id
+                .clone()
+                .or_else(|| target.entry().map(|ix| session.id(ix)));
+            let Some(on) = on else {
+                return Err(Failure::usage("'root' is no entry and takes no label")
+                    .hint("label an entry, or attach a summary"));
+            };
+            let entry =
+                serde_json::json!({ "type": "label", "targetId": on, "label": label.trim() });
+            batch.add(entry.to_string().as_bytes(), "the label")?;
+        }
+        if let Some(text) = &edited {
+            let content = [serde_json::json!({ "type": "text", "text": text })];
+            let message = serde_json::json!({ "role": "user", "content": content });
+            batch.add(message.to_string().as_bytes(), "the message")?;
+        }
+        let note = open_call(session, to.leaf)?.map(|last| {
+            format!(
+                "a tool call above is without its results there; the last of them is {}",
+                plain(&session.id(last))
+            )
+        });
+        let leaf = if batch.written().is_empty() {
+            move_leaf(context, writer, to.leaf, self.write, "checkout", None)?
+        } else {
+            let bytes = batch.bytes().to_vec();
+            let leaf = batch.leaf().unwrap_or_default().to_owned();
+            writer.append(&bytes, &leaf, false, &context.reason("checkout", None))?;
+            Some(leaf)
+        };
+        if let Some(note) = note {
+            context.ui.note("open-tool-call", &note);
+        }
+        if context.json() {
+            let prompt = to.prompt;
+            context.ui.json_row(&Moved {
+                leaf,
+                previous,
+                prompt,
+                summary_id,
+            })?;
+        } else if let Some(prompt) = to.prompt.filter(|_| edited.is_none()) {
+            context.ui.plain_row(&prompt)?;
+        }
+        Ok(Exit::Yes)
+    }
+
+    /// Where pi goes: to the parent of a user or custom message, whose text is handed back; else
+    /// to the entry.
+    fn destination(&self, session: &Session, target: Target) -> Result<Destination, Failure> {
+        let Some(ix) = target.entry() else {
+            return Ok(Destination {
+                leaf: None,
+                prompt: None,
+            });
+        };
+        let hands_back = session.role(ix) == Role::User || session.kind(ix) == Kind::CustomMessage;
+        if self.exact || !hands_back {
+            return Ok(Destination {
+                leaf: Some(ix),
+                prompt: None,
+            });
+        }
+        let leaf = match session.parent(ix)? {
+            Parent::Entry(parent) => Some(parent),
+            Parent::Root | Parent::Cycle => None,
+            Parent::Orphan => {
+                let index = session.index();
+                let parent = match index.parent_id(ix) {
+                    ParentId::Id(id) => String::from_utf8_lossy(id).into_owned(),
+                    _ => String::new(),
+                };
+                return Err(Failure::from(Error::NoRevision {
+                    message: format!(
+                        "the parent of {}, {}, is not in the file",
+                        plain(&index.id_text(ix)),
+                        plain(&parent)
+                    ),
+                    hint: Some("--exact goes to the message itself".into()),
+                }));
+            }
+        };
+        let line = session.line(ix)?;
+        Ok(Destination {
+            leaf,
+            prompt: Some(entry::text(Entry::new(&line))),
+        })
+    }
+
+    /// Lets the user edit the text, before anything is locked.
+    fn edit(&self, context: &Context, session: &Session) -> Result<String, Failure> {
+        let target = find(context, session, &parse(&self.rev)?)?.target;
+        let text = self
+            .destination(session, target)?
+            .prompt
+            .unwrap_or_default();
+        let edited = dialoguer::Editor::new().extension(".md").edit(&text);
+        let edited = edited.map_err(|e| {
+            Failure::other(format!("the editor failed: {e}"))
+                .hint("set $VISUAL or $EDITOR to an editor that runs here")
+        })?;
+        Ok(edited.unwrap_or_default().trim_end().to_owned())
+    }
+}

@@ -1,0 +1,73 @@
+//! `pis undo`.
+
+use clap::Args;
+
+use crate::cli::{Context, Exit, Failure};
+use crate::cmd::moving::{Force, Moved, move_leaf};
+use crate::cmd::plain;
+use crate::error::Error;
+use crate::store::moves;
+
+/// Take back the newest move of the leaf
+///
+/// The leaf goes back to where it was before the newest move of pis that was not undone yet; once
+/// more goes one further back. Nothing is ever cut from the file: what was appended stays, as a
+/// branch. Where pi has moved since, nothing happens and the exit code is 3.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  pis undo
+  pis checkout good && pis undo && pis rev-parse @")]
+pub(crate) struct Undo {
+    #[command(flatten)]
+    force: Force,
+}
+
+impl Undo {
+    pub(crate) fn run(self, context: &mut Context) -> Result<Exit, Failure> {
+        let session = context.session()?;
+        let writer = context.writer(&session, self.force.force)?;
+        let log = writer.session().path().map(moves::read).unwrap_or_default();
+        let Some(step) = moves::newest_not_undone(&log) else {
+            return Err(Failure::from(Error::NoRevision {
+                message: "there is nothing to undo: the log holds no move of pis".into(),
+                hint: Some("'pis reflog' shows the log".into()),
+            }));
+        };
+        let last = log.last().and_then(|step| step.new.as_deref());
+        if writer.old_leaf() != last {
+            let name = |id: Option<&str>| plain(id.unwrap_or("root")).into_owned();
+            return Err(Failure::from(Error::LeafMoved {
+                message: format!(
+                    "pi has moved the leaf since: it is {}, and the last move of pis went to {}",
+                    name(writer.old_leaf()),
+                    name(last)
+                ),
+            }));
+        }
+        let target = match step.old.as_deref() {
+            None => None,
+            Some(id) => Some(
+                writer
+                    .session()
+                    .find(id)?
+                    .ok_or_else(|| Error::NoRevision {
+                        message: format!("entry {} of the log is not in the file", plain(id)),
+                        hint: None,
+                    })?,
+            ),
+        };
+        let previous = writer.old_leaf().map(str::to_owned);
+        let message = format!("undo {}", step.op);
+        let leaf = move_leaf(context, writer, target, false, "undo", Some(&message))?;
+        if context.json() {
+            let moved = Moved {
+                leaf,
+                previous,
+                prompt: None,
+                summary_id: None,
+            };
+            context.ui.json_row(&moved)?;
+        }
+        Ok(Exit::Yes)
+    }
+}
