@@ -23,7 +23,7 @@ const ABOUT_LINKS: [&str; 6] = [
     "cycle",
     "duplicate-id",
     "out-of-order",
-    "no-parent",
+    "bad-parent",
     "hidden-branch",
 ];
 

@@ -61,11 +61,8 @@ fn a_name_can_be_an_id_a_prefix_or_a_session_name() {
         ("alpha-2", "other"),
         ("beta", "alpha-1"),
     ] {
-        let args: Vec<_> = all
-            .iter()
-            .chain(&["-q", "init", "--id", id, "--name", name])
-            .copied();
-        assert_eq!(world.pis(&args.collect::<Vec<_>>()).code, 0);
+        let init = ["-q", "init", "--id", id, "--name", name];
+        assert_eq!(world.pis(&[&all[..], &init].concat()).code, 0);
     }
     let header = |name: &str| {
         let ran = world.read(&["--session-dir", "all", "-s", name, "cat-entry", "--header"]);

@@ -33,7 +33,7 @@ Exit codes: 0 yes, 1 no, 2 usage, 3 refused (try again), 4 written beside anothe
 
 Examples:
   pis log --graph             the tree of the newest session of this directory
-  pis -s FILE tree            the tree of another one, as pi draws it
+  pis -s old.jsonl tree       the tree of another one, as pi draws it
   pis rev-parse @~2           the id of the entry two above the leaf
   pis context --tokens        how much a model would be sent
 

@@ -34,6 +34,7 @@ pub fn sections() -> Vec<Section> {
     vec![
         section("WHICH SESSION", WHICH_SESSION),
         section("WHERE THE LEAF IS", LEAF),
+        section("WRITING", WRITING),
         section("REVISIONS", REVISIONS),
         section("OUTPUT", OUTPUT),
         section("FORMATS", &formats()),
@@ -103,7 +104,44 @@ const LEAF: &[Block] = &[
          moves the leaf to what was appended: the last action wins. A `HEAD` that names an entry \
          which is not in the file is passed over with a note.",
     ),
-    Text("No command that reads writes anything, neither into the session nor beside it."),
+    Text(
+        "`checkout`, `set-leaf` and `undo` write `HEAD` and leave the session alone, so that pi \
+         still opens it where it did; a note says so. What is appended next, a label or a name \
+         too, hangs on the leaf and makes the move last for pi. With `--write` a marker is \
+         appended, a `custom` entry that no model reads.",
+    ),
+    Text(
+        "`reflog` lists where the leaf has been, moves of pi among them; `@{n}` and `@{-n}` name \
+         places in that list. Commands that only read write nothing, neither into a session nor \
+         beside it.",
+    ),
+];
+
+const WRITING: &[Block] = &[
+    Text(
+        "pis only ever adds whole lines at the end of a session, under a lock that other runs of \
+         pis wait for (10 seconds at most), and flushes them to the disk. pi knows no lock: what \
+         it appends at the same moment is kept, too, as a branch, and the exit status is 4. Ids \
+         of new entries have 16 hex digits.",
+    ),
+    Text(
+        "Input is read to its end before a revision is looked up. `set-leaf NEW OLD` and \
+         `append --expect-leaf ID` do nothing and exit with 3 where the leaf is another one.",
+    ),
+    Text(
+        "A running pi does not look at its file again. So where the session is that of \
+         `$PI_SESSION_FILE`, commands that move its leaf or append are refused without \
+         `--force`; `label` and `name` are not.",
+    ),
+    Text(
+        "A session of version 1 or 2, one of a version above 3, and one that pi would not open \
+         are never appended to. `copy` makes a session of version 3 of an older one.",
+    ),
+    Text(
+        "A new session is written beside its place and then moved there, never over another \
+         file, and only its owner can read it. It is then the newest of its directory; scripts \
+         set `PIS_SESSION`.",
+    ),
 ];
 
 const REVISIONS: &[Block] = &[
@@ -126,12 +164,13 @@ const REVISIONS: &[Block] = &[
 
 const OUTPUT: &[Block] = &[
     Text(
-        "Data goes to standard output, notes and errors to standard error. `log` and `tree` are \
-         for people: on a terminal they use colour, a pager and the width there is, and control \
-         characters of what they show are made visible everywhere. All other commands are for \
-         scripts: no colour, no pager, full ids, times as stored or in Unix milliseconds; what \
-         they print changes in no later version. Into a pipe they hand on what the session \
-         holds; on a terminal it is made harmless.",
+        "Data goes to standard output, notes and errors to standard error. On a terminal `log` \
+         and `tree` use colour, a pager and the width there is, and they make control characters \
+         visible wherever they print. The commands for scripts are `cat-entry`, `rev-parse`, \
+         `rev-path`, `merge-base`, `ls-entries`, `for-each-label`, `for-each-tip`, `context`, \
+         `set-leaf`, `append` and `init`: no colour, no pager, full ids, times as stored or in \
+         Unix milliseconds, and what they print changes in no later version. Into a pipe they \
+         hand on what the session holds; on a terminal it is made harmless.",
     ),
     Text(
         "An id or label that holds white space or characters that mean something in a revision \
@@ -170,8 +209,18 @@ const JSON: &[Block] = &[
              `--tokens` a number",
         ),
         (
-            "init",
-            "`session` (the path), `sessionId`, `leaf`, `prompt`",
+            "checkout, set-leaf, undo",
+            "`leaf` (`null` for the root), `previous`, `prompt`, `summaryId`",
+        ),
+        (
+            "append, label, name, edit-context",
+            "`id`, `parentId` of each entry written; `name` without a name `name`",
+        ),
+        ("reflog", "`n`, `time`, `op`, `old`, `new`, `reason`"),
+        (
+            "init, new, fork, clone, copy",
+            "`session` (the path), `sessionId`, `leaf`, `prompt` (the text of the message that \
+             `fork` left out)",
         ),
         ("rev-path --count", "a number"),
         (
@@ -255,6 +304,20 @@ const NOTES_AND_ERRORS: &[Block] = &[
             "newest-session",
             "the new session is what `pi -c` opens here",
         ),
+        (
+            "pi-opens-elsewhere",
+            "the leaf was moved beside the session, which pi does not see",
+        ),
+        (
+            "open-tool-call",
+            "the leaf stands between a tool call and its results",
+        ),
+        (
+            "nothing-done",
+            "everything is as it should be already, or the answer was no",
+        ),
+        ("empty-reflog", "pis has not moved the leaf of this session"),
+        ("removed", "a session was put into the trash"),
     ]),
     Heading("Errors"),
     List(&[
@@ -278,13 +341,13 @@ const NOTES_AND_ERRORS: &[Block] = &[
         ),
         ("not-a-session", "the file is something else"),
         ("io", "a file could not be read or written"),
-    ]),
-    Heading("Errors of commands that write into sessions"),
-    List(&[
-        ("locked", "another pis is writing; exit status 3"),
+        (
+            "locked",
+            "another pis is writing to the session; exit status 3",
+        ),
         (
             "leaf-moved",
-            "the leaf is not where it was expected; exit status 3",
+            "the leaf is not where it should be; exit status 3",
         ),
         (
             "written-beside",
@@ -292,14 +355,14 @@ const NOTES_AND_ERRORS: &[Block] = &[
         ),
         (
             "not-writable",
-            "the session must not be written to, such as one of version 1",
+            "the session must not be changed; the hint says what to do",
         ),
         (
             "bad-entry",
-            "pi could not read such an entry back; exit status 2",
+            "pi could not read such an entry back, and nothing was written; exit status 2",
         ),
+        ("other", "anything else"),
     ]),
-    Text("No command of this version writes into a session that is there."),
 ];
 
 const VERSION_1: &[Block] = &[
@@ -309,8 +372,8 @@ const VERSION_1: &[Block] = &[
          it reads. It makes the ids of such a session itself, from the id of the session and the \
          place of the record among those that parse, and from nothing else: 16 hex digits, the \
          same at every run, on every machine and in every copy. They can be kept in notes and \
-         scripts, and are the ids to be written when pis brings such a file to version 3. pi \
-         itself, where it migrates the file first, makes others.",
+         scripts, and are the ids that `copy` writes when it makes a session of version 3 of such \
+         a file. pi itself, where it migrates the file first, makes others.",
     ),
     Text(
         "Version 2 differs in the name of one role only and is read as it is. Version numbers \
@@ -324,7 +387,7 @@ const ENVIRONMENT: &[Block] = &[
         ("PIS_SESSION", "the session, as for `-s`"),
         (
             "PI_SESSION_FILE",
-            "the session, where `PIS_SESSION` is not set; set by pi",
+            "the session, where `PIS_SESSION` is not set; set by pi. See WRITING, too",
         ),
         (
             "PI_CODING_AGENT_DIR",
@@ -334,6 +397,7 @@ const ENVIRONMENT: &[Block] = &[
             "PI_CODING_AGENT_SESSION_DIR",
             "the session directory, as for `--session-dir`",
         ),
+        ("VISUAL, EDITOR", "the editor of `checkout -e`"),
         (
             "PIS_PAGER, PAGER",
             "the pager; empty or `cat` for none. Without them `less -FRX`",
@@ -383,34 +447,30 @@ const FILES: &[Block] = &[List(&[
         "the moves of the leaf, oldest first, one JSON object a line: `time`, `op`, `old`, \
          `new`, `size`, `reason`. `@{n}` and `@{-n}` count in it",
     ),
+    (".pis/NAME.jsonl.d/lock", "what writers hold; always empty"),
 ])];
 
-const EXIT_STATUS: &[Block] = &[
-    List(&[
-        ("0", "yes, or done"),
-        (
-            "1",
-            "no: not an ancestor, no common ancestor, no such entry",
-        ),
-        (
-            "2",
-            "the arguments or a revision are misspelt; the same words never work",
-        ),
-        (
-            "3",
-            "refused, and nothing was written; trying again may help",
-        ),
-        (
-            "4",
-            "written, but another program appended at the same moment; both are kept",
-        ),
-        ("128", "anything else went wrong"),
-        ("130", "interrupted"),
-    ]),
-    Text(
-        "3 and 4 are for commands that write into a session that is there; none of this version does.",
+const EXIT_STATUS: &[Block] = &[List(&[
+    ("0", "yes, or done"),
+    (
+        "1",
+        "no: not an ancestor, no common ancestor, no such entry, no name",
     ),
-];
+    (
+        "2",
+        "the arguments or a revision are misspelt; the same words never work",
+    ),
+    (
+        "3",
+        "refused, and nothing was written; trying again may help",
+    ),
+    (
+        "4",
+        "written, but another program appended at the same moment; both are kept",
+    ),
+    ("128", "anything else went wrong"),
+    ("130", "interrupted"),
+])];
 
 #[cfg(test)]
 mod tests {

@@ -4,79 +4,139 @@
 //! integer-like keys first and ascending, then the order of insertion; the last duplicate; the
 //! shortest form of each number; lone surrogates escaped.
 
+use hashbrown::HashMap;
+
 use super::Raw;
 
-/// One open object or array, with what is still to be printed of it (last first).
-enum Frame<'a> {
-    Object(Vec<(String, Raw<'a>)>),
-    Array(Vec<Raw<'a>>),
+/// An array or object that is open.
+#[derive(Default)]
+struct Frame {
+    is_object: bool,
+    /// Where what stands inside it begins.
+    start: usize,
+    /// Elements so far, of an array.
+    elements: usize,
+    /// Of an object: each key, quoted, and where its member begins and ends.
+    members: Vec<(String, usize, usize)>,
+    /// Whether a string is a key here.
+    wants_key: bool,
 }
 
-/// `JSON.stringify` of Node.js fails on values nested deeper than about this; what lies deeper is
-/// passed on as stored, which also bounds the time spent on hostile input.
-const MAX_DEPTH: usize = 4096;
-
-/// The text that `JSON.stringify` gives for the value. Any depth, without recursion.
+/// The text that `JSON.stringify` gives for the value. Any depth, without recursion, in one pass.
 pub fn stringify(value: Raw<'_>) -> String {
-    let mut out = String::new();
-    let mut stack = Vec::new();
-    open(value, &mut out, &mut stack);
-    while let Some(frame) = stack.last_mut() {
-        let (next, close) = match frame {
-            Frame::Object(members) => match members.pop() {
-                Some((key, value)) => {
-                    separate(&mut out);
-                    out.push_str(&key);
-                    out.push(':');
-                    (Some(value), '}')
-                }
-                None => (None, '}'),
-            },
-            Frame::Array(items) => {
-                let next = items.pop();
-                if next.is_some() {
-                    separate(&mut out);
-                }
-                (next, ']')
-            }
+    let mut rest = value.bytes();
+    let mut out = String::with_capacity(rest.len());
+    let mut stack: Vec<Frame> = Vec::new();
+    loop {
+        rest = super::skip_separators(rest);
+        let Some(&first) = rest.first() else {
+            return out;
         };
-        match next {
-            Some(value) => open(value, &mut out, &mut stack),
-            None => {
-                out.push(close);
-                stack.pop();
+        let mut len = 1;
+        match first {
+            b'}' | b']' => {
+                if let Some(frame) = stack.pop() {
+                    if frame.is_object {
+                        put_in_order(&mut out, &frame);
+                    }
+                    out.push(char::from(first));
+                    value_ended(&mut stack, &out);
+                }
+            }
+            b'"' => {
+                len = super::string_end(rest);
+                let text = Raw::new(&rest[..len]);
+                if let Some(frame) = stack.last_mut().filter(|frame| frame.wants_key) {
+                    begin_member(&mut out, frame, text);
+                } else {
+                    begin_element(&mut out, &mut stack);
+                    string(text, &mut out);
+                    value_ended(&mut stack, &out);
+                }
+            }
+            b'{' | b'[' => {
+                begin_element(&mut out, &mut stack);
+                out.push(char::from(first));
+                let is_object = first == b'{';
+                let start = out.len();
+                stack.push(Frame {
+                    is_object,
+                    start,
+                    wants_key: is_object,
+                    ..Frame::default()
+                });
+            }
+            _ => {
+                len = super::value_end(rest).max(1);
+                begin_element(&mut out, &mut stack);
+                let scalar = Raw::new(&rest[..len]);
+                match scalar.as_f64() {
+                    Some(n) => out.push_str(&number(n)),
+                    None => out.push_str(&String::from_utf8_lossy(scalar.bytes())),
+                }
+                value_ended(&mut stack, &out);
             }
         }
+        rest = &rest[len..];
     }
-    out
 }
 
-/// A comma, unless a bracket has just been opened. (A string cannot be mistaken for one: it ends
-/// with its quote.)
-fn separate(out: &mut String) {
-    if !out.ends_with(['{', '[']) {
+fn begin_element(out: &mut String, stack: &mut [Frame]) {
+    if let Some(frame) = stack.last_mut().filter(|frame| !frame.is_object) {
+        if frame.elements > 0 {
+            out.push(',');
+        }
+        frame.elements += 1;
+    }
+}
+
+fn begin_member(out: &mut String, frame: &mut Frame, key: Raw<'_>) {
+    if !frame.members.is_empty() {
         out.push(',');
     }
+    let start = out.len();
+    let mut quoted = String::new();
+    string(key, &mut quoted);
+    out.push_str(&quoted);
+    out.push(':');
+    frame.members.push((quoted, start, start));
+    frame.wants_key = false;
 }
 
-fn open<'a>(value: Raw<'a>, out: &mut String, stack: &mut Vec<Frame<'a>>) {
-    if stack.len() >= MAX_DEPTH {
-        out.push_str(&String::from_utf8_lossy(value.bytes()));
-    } else if value.is_object() {
-        out.push('{');
-        stack.push(Frame::Object(ordered(value)));
-    } else if value.is_array() {
-        out.push('[');
-        let mut items: Vec<_> = value.items().collect();
-        items.reverse();
-        stack.push(Frame::Array(items));
-    } else if value.is_string() {
-        string(value, out);
-    } else if let Some(n) = value.as_f64() {
-        out.push_str(&number(n));
-    } else {
-        out.push_str(&String::from_utf8_lossy(value.bytes()));
+fn value_ended(stack: &mut [Frame], out: &str) {
+    if let Some(frame) = stack.last_mut().filter(|frame| frame.is_object) {
+        frame.wants_key = true;
+        if let Some((_, _, end)) = frame.members.last_mut() {
+            *end = out.len();
+        }
     }
+}
+
+/// Puts the members of the object that ends here in JavaScript's order, if they are not.
+fn put_in_order(out: &mut String, frame: &Frame) {
+    let mut places: HashMap<&str, usize> = HashMap::with_capacity(frame.members.len());
+    let mut members: Vec<&(String, usize, usize)> = Vec::with_capacity(frame.members.len());
+    for member in &frame.members {
+        // A repeated key keeps its first place and takes its last value.
+        if let Some(&place) = places.get(member.0.as_str()) {
+            members[place] = member;
+        } else {
+            places.insert(&member.0, members.len());
+            members.push(member);
+        }
+    }
+    let has_index = members.iter().any(|(key, ..)| array_index(key).is_some());
+    if !has_index && members.len() == frame.members.len() {
+        return;
+    }
+    members.sort_by_key(|(key, ..)| array_index(key).map_or((1, 0), |n| (0, n)));
+    let ordered: Vec<&str> = members
+        .iter()
+        .map(|&&(_, start, end)| &out[start..end])
+        .collect();
+    let ordered = ordered.join(",");
+    out.truncate(frame.start);
+    out.push_str(&ordered);
 }
 
 /// A number as JavaScript's `JSON.stringify` prints it.
@@ -88,30 +148,6 @@ pub fn number(n: f64) -> String {
         return "null".to_owned();
     }
     ryu_js::Buffer::new().format(n).to_owned()
-}
-
-/// The members in the order in which they are popped: JavaScript's, reversed.
-fn ordered(object: Raw<'_>) -> Vec<(String, Raw<'_>)> {
-    let mut places = hashbrown::HashMap::new();
-    let mut members: Vec<(String, Raw<'_>)> = Vec::new();
-    for (key, value) in object.members() {
-        let mut quoted = String::new();
-        string(Raw::new(key.quoted().as_bytes()), &mut quoted);
-        // A repeated key keeps its first place and takes its last value.
-        match places.get(&quoted) {
-            Some(&place) => {
-                let member: &mut (String, Raw<'_>) = &mut members[place];
-                member.1 = value;
-            }
-            None => {
-                places.insert(quoted.clone(), members.len());
-                members.push((quoted, value));
-            }
-        }
-    }
-    members.sort_by_key(|(key, _)| array_index(key).map_or((1, 0), |n| (0, n)));
-    members.reverse();
-    members
 }
 
 /// The array index a quoted key spells (0 to 2^32 − 2, no leading zeros).
@@ -213,7 +249,7 @@ mod tests {
 
     #[test]
     fn depth_needs_no_stack() {
-        let deep = format!("{}{}", "[".repeat(20_000), "]".repeat(20_000));
+        let deep = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
         assert_eq!(stringify(Raw::new(deep.as_bytes())), deep);
     }
 }

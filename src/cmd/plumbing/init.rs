@@ -16,7 +16,7 @@ use crate::write::build::session_name;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   PIS_SESSION=$(pis init --name 'three plans')
-  pis init --session-dir /tmp --cwd /srv/app --id nightly-42")]
+  pis init --session-dir ~/nightly --cwd /srv/app --id nightly-42")]
 pub(crate) struct Init {
     /// The session's id; without it a new UUID, as pi makes them
     #[arg(long)]

@@ -13,7 +13,7 @@ use crate::cmd::branching::{Place, What, make};
 #[command(after_help = "Examples:
   pis clone
   pis clone good --name 'the good one'
-  pis clone -o /tmp/copy.jsonl")]
+  pis clone -o copy.jsonl")]
 pub(crate) struct Clone {
     /// The entry
     #[arg(value_name = "REV", default_value = "@", add = complete::revisions())]

@@ -14,7 +14,7 @@ use crate::write::batch::Batch;
 #[command(after_help = "Examples:
   pis edit-context '@^{tool}' --omit
   pis edit-context '@%' --replace 'Keep the API as it is.'
-  pis cat-entry --text @~4 | head -c 2000 | pis edit-context @~4 --replace -")]
+  pis cat-entry --text '@^{tool}' | head -c 2000 | pis edit-context '@^{tool}' --replace -")]
 pub(crate) struct EditContext {
     /// The entry
     #[arg(value_name = "REV", add = complete::revisions())]

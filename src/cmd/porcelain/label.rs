@@ -14,7 +14,7 @@ use crate::write::batch::Batch;
 /// name that is taken, needs --force. A label on bookkeeping goes to the entry that belongs to.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  pis label @ good
+  pis label @ better
   pis label '@%2' 'first try'
   pis label -d good
   pis label --force @ good            # move it")]

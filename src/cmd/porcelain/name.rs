@@ -12,7 +12,7 @@ use crate::write::batch::Batch;
 /// it away.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  pis name
+  pis name || echo 'it has none'
   pis name 'three plans'
   pis name ''")]
 pub(crate) struct Name {

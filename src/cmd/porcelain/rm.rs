@@ -12,8 +12,8 @@ use crate::store::leaf::state_dir;
 /// With what pis noted beside them. Asks first, on a terminal; elsewhere --yes is needed.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  pis rm 01976a7c
-  pis rm --yes old.jsonl older.jsonl || echo 'one is not there'")]
+  pis rm 'three plans' || echo 'kept'
+  pis rm --yes old.jsonl old-v1.jsonl")]
 pub(crate) struct Rm {
     /// Do not ask
     #[arg(short, long)]
