@@ -142,8 +142,7 @@ impl Error {
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Error::NoSession { hint, .. } => Some(hint.clone()),
-            Error::NotWritable { hint, .. } => Some(hint.clone()),
+            Error::NoSession { hint, .. } | Error::NotWritable { hint, .. } => Some(hint.clone()),
             Error::Locked { .. } => Some("wait until it has ended and try again".to_owned()),
             Error::LeafMoved { .. } => {
                 Some("nothing was written; look at the session and try again".to_owned())

@@ -164,6 +164,10 @@ impl Session {
 
     /// Reads the heads of all entries.
     pub fn load_all(&self) -> Result<()> {
+        // Whoever holds `index()` may still ask for what needs no reading.
+        if self.index.borrow().is_complete() {
+            return Ok(());
+        }
         self.index
             .borrow_mut()
             .read_all(&self.source)
@@ -185,6 +189,10 @@ impl Session {
     }
 
     fn find_bytes(&self, id: &[u8]) -> Result<Option<Ix>> {
+        let known = self.index.borrow().known(id);
+        if known.is_some() || self.index.borrow().is_complete() {
+            return Ok(known);
+        }
         self.index
             .borrow_mut()
             .find(&self.source, id)

@@ -31,7 +31,11 @@ fn check(path: &str, wanted: &str) {
         std::fs::write(&file, wanted).expect("the package can be written to");
         return;
     }
-    let number = found.lines().zip(wanted.lines()).take_while(|(a, b)| a == b).count();
+    let number = found
+        .lines()
+        .zip(wanted.lines())
+        .take_while(|(a, b)| a == b)
+        .count();
     let line = |text: &str| text.lines().nth(number).unwrap_or("(the end)").to_owned();
     panic!(
         "{path} is stale from line {}: {:?} should be {:?}\nPIS_UPDATE_DOCS=1 cargo test docs",
@@ -47,18 +51,34 @@ fn commands() -> Vec<clap::Command> {
     let named = all.get_subcommands().map(|command| {
         let name = command.get_name();
         let (dashed, spaced) = (format!("pis-{name}"), format!("pis {name}"));
-        command.clone().display_name(dashed).bin_name(spaced).disable_help_flag(true)
+        command
+            .clone()
+            .display_name(dashed)
+            .bin_name(spaced)
+            .disable_help_flag(true)
     });
     named.collect()
 }
 
 /// The lines under `Examples:`, without what is said about them.
 fn examples(command: &clap::Command) -> Vec<String> {
-    let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-    let lines = help.lines().skip_while(|line| line.trim() != "Examples:").skip(1);
+    let help = command
+        .get_after_help()
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    let lines = help
+        .lines()
+        .skip_while(|line| line.trim() != "Examples:")
+        .skip(1);
     lines
         .take_while(|line| line.starts_with("  "))
-        .map(|line| line.trim().split("   ").next().unwrap_or_default().to_owned())
+        .map(|line| {
+            line.trim()
+                .split("   ")
+                .next()
+                .unwrap_or_default()
+                .to_owned()
+        })
         .collect()
 }
 
@@ -74,7 +94,11 @@ fn roff(text: &str) -> String {
         if nth % 2 == 1 {
             let _ = write!(out, r"\fB{escaped}\fR");
         } else {
-            out.push_str(&PAGE.replace_all(&escaped.replace(r"\-", "-"), r"\fB$1\fR($2)").replace('-', r"\-"));
+            out.push_str(
+                &PAGE
+                    .replace_all(&escaped.replace(r"\-", "-"), r"\fB$1\fR($2)")
+                    .replace('-', r"\-"),
+            );
         }
     }
     guard(&out)
@@ -98,7 +122,11 @@ fn escape(text: &str) -> String {
 
 /// A line that begins so would be a request.
 fn guard(line: &str) -> String {
-    if line.starts_with(['.', '\'']) { format!(r"\&{line}") } else { line.to_owned() }
+    if line.starts_with(['.', '\'']) {
+        format!(r"\&{line}")
+    } else {
+        line.to_owned()
+    }
 }
 
 fn heading(page: &mut String, title: &str) {
@@ -130,14 +158,22 @@ fn options(man: &clap_mangen::Man) -> String {
     // Two breaks around an empty line are no space that all formatters make.
     let text = text.replace(".br\n\n.br\n", ".sp\n");
     let parts = text.split('`').enumerate();
-    let bold = parts.map(|(nth, part)| if nth % 2 == 1 { format!(r"\fB{part}\fR") } else { part.to_owned() });
+    let bold = parts.map(|(nth, part)| {
+        if nth % 2 == 1 {
+            format!(r"\fB{part}\fR")
+        } else {
+            part.to_owned()
+        }
+    });
     bold.collect()
 }
 
 /// Every part that is made on its own defines the apostrophe again.
 fn without_preamble(bytes: Vec<u8>) -> String {
     let text = String::from_utf8(bytes).expect("UTF-8");
-    let lines = text.lines().filter(|l| !l.starts_with(".ie ") && !l.starts_with(".el "));
+    let lines = text
+        .lines()
+        .filter(|l| !l.starts_with(".ie ") && !l.starts_with(".el "));
     lines.map(|line| format!("{line}\n")).collect()
 }
 
@@ -152,7 +188,11 @@ fn synopsis(page: &mut String, command: &mut clap::Command) {
 
 /// The help above the options, but for its first line, which is the page's name.
 fn description(page: &mut String, command: &clap::Command) {
-    let about = command.get_long_about().or(command.get_about()).expect("a summary").to_string();
+    let about = command
+        .get_long_about()
+        .or(command.get_about())
+        .expect("a summary")
+        .to_string();
     let mut paragraphs: Vec<&str> = about.split("\n\n").collect();
     if paragraphs.len() > 1 {
         paragraphs.remove(0);
@@ -167,7 +207,10 @@ fn description(page: &mut String, command: &clap::Command) {
 
 fn man(command: clap::Command) -> clap_mangen::Man {
     let version = concat!("pis ", env!("CARGO_PKG_VERSION"));
-    clap_mangen::Man::new(command).date(DATE).source(version).manual("pis manual")
+    clap_mangen::Man::new(command)
+        .date(DATE)
+        .source(version)
+        .manual("pis manual")
 }
 
 /// The page of one command.
@@ -240,7 +283,11 @@ fn manual_pages_are_what_the_program_says() {
         made.push(name);
     }
     for file in std::fs::read_dir(root().join("man")).expect("the manual") {
-        let name = file.expect("a file of it").file_name().into_string().expect("a name");
+        let name = file
+            .expect("a file of it")
+            .file_name()
+            .into_string()
+            .expect("a name");
         assert!(
             made.contains(&name) || !name.ends_with(".1"),
             "man/{name} is the page of no command"
@@ -256,8 +303,17 @@ fn manual_pages_are_well_formed() {
     for file in std::fs::read_dir(root().join("man")).expect("the manual") {
         let path = file.expect("a file of it").path();
         let mut mandoc = Command::new("mandoc");
-        let output = mandoc.args(["-Tlint", "-Wwarning"]).arg(&path).output().expect("it runs");
-        assert_eq!(String::from_utf8_lossy(&output.stdout), "", "{}", path.display());
+        let output = mandoc
+            .args(["-Tlint", "-Wwarning"])
+            .arg(&path)
+            .output()
+            .expect("it runs");
+        assert_eq!(
+            String::from_utf8_lossy(&output.stdout),
+            "",
+            "{}",
+            path.display()
+        );
     }
 }
 
@@ -265,11 +321,17 @@ fn manual_pages_are_well_formed() {
 fn is_there(program: &str, args: &str) -> bool {
     let mut command = Command::new(program);
     command.args(args.split(' ')).current_dir(root());
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     if command.status().is_ok() {
         return true;
     }
-    let _ = writeln!(std::io::stderr(), "docs: {program} is not installed, its part is skipped");
+    let _ = writeln!(
+        std::io::stderr(),
+        "docs: {program} is not installed, its part is skipped"
+    );
     false
 }
 
@@ -279,10 +341,18 @@ fn is_there(program: &str, args: &str) -> bool {
 fn in_sources(regex: &str, dirs: &[&str]) -> Vec<String> {
     let regex = Regex::new(regex).expect("a regex");
     let mut found = Vec::new();
-    let mut rest: Vec<PathBuf> = dirs.iter().map(|dir| root().join("src").join(dir)).collect();
+    let mut rest: Vec<PathBuf> = dirs
+        .iter()
+        .map(|dir| root().join("src").join(dir))
+        .collect();
     while let Some(path) = rest.pop() {
         if path.is_dir() {
-            rest.extend(std::fs::read_dir(path).expect("a room").flatten().map(|e| e.path()));
+            rest.extend(
+                std::fs::read_dir(path)
+                    .expect("a room")
+                    .flatten()
+                    .map(|e| e.path()),
+            );
         } else {
             let text = std::fs::read_to_string(path).expect("a source");
             found.extend(regex.captures_iter(&text).map(|c| c[1].to_owned()));
@@ -295,7 +365,10 @@ fn in_sources(regex: &str, dirs: &[&str]) -> Vec<String> {
 #[test]
 fn the_manual_lists_every_kind_of_note_and_error() {
     let sections = manual::sections();
-    let section = sections.iter().find(|s| s.title == "NOTES AND ERRORS").expect("the section");
+    let section = sections
+        .iter()
+        .find(|s| s.title == "NOTES AND ERRORS")
+        .expect("the section");
     let listed: Vec<&str> = section
         .blocks
         .iter()
@@ -304,11 +377,23 @@ fn the_manual_lists_every_kind_of_note_and_error() {
             _ => Vec::new(),
         })
         .collect();
-    let mut said = in_sources(r#"Error::\w+(?: \{ \.\. \}|\(_\)) => "([a-z-]+)""#, &["error.rs"]);
-    said.extend(in_sources(r#"\.note\(\s*"([a-z-]+)""#, &["cli", "cmd", "ui"]));
-    said.extend(in_sources(r#"(?m)^    "([a-z]+-[a-z-]+)",$"#, &["ui/notices.rs"]));
+    let mut said = in_sources(
+        r#"Error::\w+(?: \{ \.\. \}|\(_\)) => "([a-z-]+)""#,
+        &["error.rs"],
+    );
+    said.extend(in_sources(
+        r#"\.note\(\s*"([a-z-]+)""#,
+        &["cli", "cmd", "ui"],
+    ));
+    said.extend(in_sources(
+        r#"(?m)^    "([a-z]+-[a-z-]+)",$"#,
+        &["ui/notices.rs"],
+    ));
     for kind in said {
-        assert!(listed.contains(&&*kind), "'{kind}' is not in src/cli/manual.rs");
+        assert!(
+            listed.contains(&&*kind),
+            "'{kind}' is not in src/cli/manual.rs"
+        );
     }
 }
 
@@ -317,16 +402,29 @@ fn help_has_summary_options_and_examples() {
     for mut command in commands() {
         let name = command.get_name().to_owned();
         let summary = command.get_about().expect("a summary").to_string();
-        assert!(!summary.ends_with('.') && summary.len() < 80, "{name}: {summary}");
+        assert!(
+            !summary.ends_with('.') && summary.len() < 80,
+            "{name}: {summary}"
+        );
         let found = examples(&command);
         assert!(found.len() >= 2, "{name} has {} examples", found.len());
-        assert!(found.iter().any(|e| e.contains(&format!("pis {name}"))), "{name}");
+        assert!(
+            found.iter().any(|e| e.contains(&format!("pis {name}"))),
+            "{name}"
+        );
         for arg in command.get_arguments() {
-            assert!(arg.get_help().is_some(), "{name}: '{}' has no help", arg.get_id());
+            assert!(
+                arg.get_help().is_some(),
+                "{name}: '{}' has no help",
+                arg.get_id()
+            );
         }
         let help = command.render_long_help().to_string();
         let has_arguments = command.get_arguments().next().is_some();
-        assert!(!has_arguments || help.contains("Options:") || help.contains("Arguments:"), "{help}");
+        assert!(
+            !has_arguments || help.contains("Options:") || help.contains("Arguments:"),
+            "{help}"
+        );
     }
 }
 
@@ -336,7 +434,10 @@ fn help_has_summary_options_and_examples() {
 fn completions_are_what_the_program_prints() {
     let world = World::new();
     for (shell, file) in [("bash", "pis.bash"), ("zsh", "_pis"), ("fish", "pis.fish")] {
-        check(&format!("completions/{file}"), &world.ok(&["completions", shell]));
+        check(
+            &format!("completions/{file}"),
+            &world.ok(&["completions", shell]),
+        );
     }
 }
 
@@ -347,7 +448,10 @@ fn completed(world: &World, line: &str) -> Vec<String> {
     command.args(&words).env("COMPLETE", "fish");
     let ran = ran(&command.output().expect("pis runs"));
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{line}");
-    let words = ran.stdout.lines().map(|l| l.split('\t').next().unwrap_or_default().to_owned());
+    let words = ran
+        .stdout
+        .lines()
+        .map(|l| l.split('\t').next().unwrap_or_default().to_owned());
     words.filter(|word| !word.starts_with('-')).collect()
 }
 
@@ -387,8 +491,14 @@ fn prepared() -> World {
     let png = b"\x89PNG\r\n\x1a\n";
     world.write("shot.png", png);
     world.write("old.jsonl", &session);
-    world.write("old-v1.jsonl", std::fs::read(fixture("v1.jsonl")).expect("the fixture"));
-    world.write("messages.json", "{\"role\":\"user\",\"content\":\"Go on\"}\n{\"other\":1}\n");
+    world.write(
+        "old-v1.jsonl",
+        std::fs::read(fixture("v1.jsonl")).expect("the fixture"),
+    );
+    world.write(
+        "messages.json",
+        "{\"role\":\"user\",\"content\":\"Go on\"}\n{\"other\":1}\n",
+    );
     world.ok(&["init", "-q", "--name", "three plans"]);
     let place = world.ok(&["init", "-q"]);
     std::fs::write(place.trim(), &session).expect("the session");
@@ -396,7 +506,11 @@ fn prepared() -> World {
     world.ok(&["set-leaf", "-q", "good"]);
     world.ok(&["set-leaf", "-q", "root@{tip}"]);
     world.write("tests/fixtures/branched.jsonl", &session);
-    for dir in [".local/share/bash-completion/completions", ".zfunc", ".config/fish/completions"] {
+    for dir in [
+        ".local/share/bash-completion/completions",
+        ".zfunc",
+        ".config/fish/completions",
+    ] {
         std::fs::create_dir_all(world.home().join(dir)).expect("a directory");
     }
     world
@@ -405,11 +519,19 @@ fn prepared() -> World {
 /// Runs a line in a shell that finds the built program.
 fn shell(world: &World, line: &str) -> Ran {
     let pis = world.command(&[]);
-    let bin = Path::new(pis.get_program()).parent().expect("a directory").to_owned();
+    let bin = Path::new(pis.get_program())
+        .parent()
+        .expect("a directory")
+        .to_owned();
     let mut paths = vec![bin];
-    paths.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
+    paths.extend(std::env::split_paths(
+        &std::env::var_os("PATH").unwrap_or_default(),
+    ));
     let mut sh = Command::new("sh");
-    sh.args(["-c", line]).current_dir(world.work()).env_clear().stdin(Stdio::null());
+    sh.args(["-c", line])
+        .current_dir(world.work())
+        .env_clear()
+        .stdin(Stdio::null());
     for (name, value) in pis.get_envs() {
         sh.env(name, value.unwrap_or_default());
     }
@@ -500,7 +622,11 @@ fn as_built(text: &str) -> String {
 fn console(body: &str) -> String {
     let world = prepared();
     let mut wanted = String::new();
-    for part in body.split_inclusive('\n').collect::<Vec<_>>().chunk_by(|_, b| !b.starts_with("$ ")) {
+    for part in body
+        .split_inclusive('\n')
+        .collect::<Vec<_>>()
+        .chunk_by(|_, b| !b.starts_with("$ "))
+    {
         let (line, said) = (part[0], part[1..].concat());
         let command = as_built(line.trim_start_matches("$ ").trim());
         wanted.push_str(line);
@@ -509,7 +635,11 @@ fn console(body: &str) -> String {
             continue;
         }
         // Wide enough for nothing to be cut.
-        let now = run_example(&world, &format!("export COLUMNS=92; {command}"), "README.md");
+        let now = run_example(
+            &world,
+            &format!("export COLUMNS=100; {command}"),
+            "README.md",
+        );
         let same = timeless(&now) == timeless(&said);
         wanted.push_str(if same { &said } else { &now });
     }

@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 
 /// The rooms, each before those that may import from it. An entry of `src` that is not here fails.
 const ROOMS: &[&str] = &[
-    "time", "json", "error", "entry", "store", "tree", "check", "session", "rev", "context", "ui",
-    "cli", "cmd",
+    "time", "json", "error", "entry", "store", "tree", "check", "session", "rev", "context",
+    "write", "ui", "cli", "cmd",
 ];
 
 /// The first room that belongs to what people see; those before it are the core.
 const FIRST_OF_EDGE: &str = "ui";
 
-/// What the core may not name.
+/// What the core may not name. (How long something takes it may measure: a lock has a time limit.)
 const FORBIDDEN_IN_CORE: &[&str] = &[
     "anstream",
     "clap",
@@ -38,7 +38,6 @@ const FORBIDDEN_IN_CORE: &[&str] = &[
     "eprint!",
     "eprintln!",
     "SystemTime::now",
-    "Instant::now",
     "Timestamp::now",
     "Zoned::now",
     "uuid::",
@@ -261,17 +260,20 @@ fn only_one_file_looks_at_environment_and_clock() {
         "env::set_current_dir",
         "env::temp_dir",
         "SystemTime::now",
-        "Instant::now",
         "Timestamp::now",
         "Zoned::now",
     ];
+    // What the shell's own script says to the completer is of no use to anything else.
+    let excepted = |path: &str, what: &str| path == "src/cli/complete.rs" && what == "env::var_os";
     let mut wrong = Vec::new();
     for path in sources("src")
         .iter()
         .filter(|path| *path != "src/cli/context.rs")
     {
         let code = code(path);
-        let named = OUTSIDE.iter().filter(|what| names(&code, what));
+        let named = OUTSIDE
+            .iter()
+            .filter(|what| names(&code, what) && !excepted(path, what));
         wrong.extend(named.map(|what| format!("{path} names {what}")));
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));

@@ -26,7 +26,6 @@ pub fn records_in(line: &[u8]) -> Vec<std::ops::Range<usize>> {
 
 /// The length of the JSON object at the start of the bytes.
 fn object_length(bytes: &[u8]) -> Option<usize> {
-    let bytes = bytes.to_vec();
     let mut window = Window::new(&bytes, 0, bytes.len() as u64);
     window.skip_value().ok()?;
     usize::try_from(window.offset()).ok()

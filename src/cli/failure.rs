@@ -111,7 +111,7 @@ impl Failure {
                 retryable,
             };
             let line = crate::json::to_line(&ErrorLine { error }).unwrap_or_default();
-            crate::ui::say(&line);
+            crate::ui::say(&crate::ui::sanitize::json(&line));
         } else {
             crate::ui::say(&format!(
                 "error: {}",
@@ -201,7 +201,14 @@ pub(crate) fn usage(e: &clap::Error, json: bool) -> u8 {
         let hint = lines.collect::<Vec<_>>().join("; ");
         return Failure::usage(message).hint(hint).report(true);
     }
-    // Nothing can be done about a stderr that does not take it.
-    let _ = e.print();
+    let text = e.render().to_string();
+    let harmless = crate::ui::sanitize::visible_lines(&text);
+    if harmless == text {
+        // Nothing can be done about a stderr that does not take it.
+        let _ = e.print();
+    } else {
+        // What was typed is repeated, so it is printed as anything else is, without clap's styles.
+        crate::ui::say(harmless.trim_end());
+    }
     2
 }

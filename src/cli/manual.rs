@@ -214,7 +214,7 @@ const JSON: &[Block] = &[
         ),
         (
             "append, label, name, edit-context",
-            "`id`, `parentId` of each entry written; `name` without a name `name`",
+            "`id`, `parentId` of each entry written; what `name` shows: `name`",
         ),
         ("reflog", "`n`, `time`, `op`, `old`, `new`, `reason`"),
         (

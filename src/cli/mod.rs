@@ -4,6 +4,7 @@ pub mod args;
 pub(crate) mod complete;
 mod context;
 mod failure;
+pub mod manual;
 pub(crate) mod since;
 
 use std::ffi::OsString;
@@ -13,7 +14,25 @@ pub use args::{Cli, command};
 pub use context::{Context, Terminal, new_entry_id};
 pub use failure::{Exit, Failure};
 
-use clap::Parser;
+use clap::FromArgMatches;
+
+/// Reads the arguments. What clap itself prints, help and errors, follows `--color`, too.
+fn parse(args: Vec<OsString>) -> Result<Cli, clap::Error> {
+    let typed = args
+        .iter()
+        .enumerate()
+        .find_map(|(n, arg)| match arg.to_str()? {
+            "--color" => args.get(n + 1)?.to_str(),
+            arg => arg.strip_prefix("--color="),
+        });
+    let color = match typed {
+        Some("always") => clap::ColorChoice::Always,
+        Some("never") => clap::ColorChoice::Never,
+        _ => clap::ColorChoice::Auto,
+    };
+    let mut matches = command().color(color).try_get_matches_from(args)?;
+    Cli::from_arg_matches_mut(&mut matches).map_err(|e| e.format(&mut command()))
+}
 
 /// Runs the program with the arguments and returns its exit code.
 pub fn main(args: Vec<OsString>) -> u8 {
@@ -26,7 +45,7 @@ pub fn main(args: Vec<OsString>) -> u8 {
         return said.map_or_else(|e| Failure::from(e).report(false), |()| 0);
     }
     let wants_json = args.iter().any(|a| a == "--json");
-    let cli = match Cli::try_parse_from(args) {
+    let cli = match parse(args) {
         Ok(cli) => cli,
         Err(e) => return failure::usage(&e, wants_json),
     };

@@ -295,8 +295,8 @@ fn value_end(bytes: &[u8]) -> usize {
 }
 
 /// Whether the bytes are one JSON value, as `JSON.parse` takes it.
-pub fn is_valid(bytes: &Vec<u8>) -> bool {
-    let mut window = scan::Window::new(bytes, 0, bytes.len() as u64);
+pub fn is_valid(bytes: &[u8]) -> bool {
+    let mut window = scan::Window::new(&bytes, 0, bytes.len() as u64);
     let (line, end) = window.line(|w| w.members(|w, _| w.skip_value().map(|_| ())));
     !end.newline && !matches!(line, scan::Line::Blank | scan::Line::Bad(_))
 }

@@ -18,7 +18,7 @@ pub trait ReadAt: Sync {
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize>;
 }
 
-impl ReadAt for Vec<u8> {
+impl ReadAt for &[u8] {
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
         let start = usize::try_from(offset).map_or(self.len(), |o| o.min(self.len()));
         let n = buf.len().min(self.len() - start);
@@ -417,7 +417,8 @@ impl<'s> Window<'s> {
                 let escapes = self.string()?;
                 let text = &self.buf[self.keep..self.pos - 1];
                 if escapes || !text.is_ascii() {
-                    out.extend_from_slice(&decode(text));
+                    // Decoded as the whole file is, so that an id is found by what is printed of it.
+                    out.extend_from_slice(String::from_utf8_lossy(&decode(text)).as_bytes());
                 } else {
                     out.extend_from_slice(text);
                 }
@@ -597,8 +598,7 @@ mod tests {
     use super::*;
 
     fn line_of(text: &[u8]) -> Line {
-        let source = text.to_vec();
-        let mut w = Window::new(&source, 0, source.len() as u64);
+        let mut w = Window::new(&text, 0, text.len() as u64);
         w.line(|w| w.members(|w, _| w.skip_value().map(|_| ()))).0
     }
 
@@ -658,7 +658,7 @@ mod tests {
 
     impl ReadAt for Drip {
         fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
-            self.0.read_at(&mut buf[..1], offset)
+            self.0.as_slice().read_at(&mut buf[..1], offset)
         }
     }
 

@@ -187,8 +187,10 @@ fn quoted(name: &str) -> String {
             '\n' => out.push_str("\\n"),
             '\t' => out.push_str("\\t"),
             c if hidden(c) => {
-                // Writing to a string cannot fail.
-                let _ = write!(out, "\\u{:04x}", u32::from(c));
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    // Writing to a string cannot fail.
+                    let _ = write!(out, "\\u{unit:04x}");
+                }
             }
             c => out.push(c),
         }
@@ -197,11 +199,12 @@ fn quoted(name: &str) -> String {
     out
 }
 
-/// Characters that a terminal acts on or does not show; all of them fit in one `\uXXXX`.
+/// Characters that a terminal acts on or does not show.
 fn hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
-        || matches!(c, '\u{2060}'..='\u{2069}' | '\u{feff}')
+        || matches!(c, '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
+        || matches!(c, '\u{e0001}'..='\u{e007f}')
 }
 
 /// The longest word at the beginning of the text, possibly none.

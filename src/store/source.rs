@@ -92,7 +92,7 @@ impl ReadAt for Source {
                 let want = buf.len().min(room);
                 file_read_at(file, &mut buf[..want], offset)
             }
-            Source::Memory(bytes) => bytes.read_at(buf, offset),
+            Source::Memory(bytes) => bytes.as_slice().read_at(buf, offset),
         }
     }
 }

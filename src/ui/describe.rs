@@ -34,6 +34,7 @@ pub(crate) fn describe(session: &Session, ix: Ix, line: &[u8]) -> Result<Describ
                 .unwrap_or_default();
             format!("$ {}", one_line(&command))
         }
+        (Kind::Message, Role::System) => system(entry),
         (Kind::Message | Kind::CustomMessage, _) => with_images(entry),
         (Kind::Compaction, _) => {
             let before = entry
@@ -111,6 +112,26 @@ fn with_images(entry: Entry<'_>) -> String {
         text.push_str(&format!("{space}({images} {plural})"));
     }
     text
+}
+
+/// A system message often has no text of its own, but sections and tools.
+fn system(entry: Entry<'_>) -> String {
+    let text = one_line(&entry::text(entry));
+    if !text.is_empty() {
+        return text;
+    }
+    let message = entry.message().unwrap_or_default();
+    let sections = message
+        .get("sections")
+        .unwrap_or_default()
+        .members()
+        .count();
+    let tools = message
+        .get("toolsAdded")
+        .unwrap_or_default()
+        .items()
+        .count();
+    format!("({sections} sections, {tools} tools)")
 }
 
 fn assistant(entry: Entry<'_>) -> String {

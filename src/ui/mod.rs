@@ -155,7 +155,8 @@ impl Ui {
         }
         if self.json {
             let note = serde_json::json!({ "note": { "kind": kind, "message": message } });
-            say(&crate::json::to_line(&note).unwrap_or_default());
+            let line = crate::json::to_line(&note).unwrap_or_default();
+            say(&sanitize::json(&line));
         } else {
             say(&format!("note: {}", sanitize::visible(message)));
         }

@@ -6,7 +6,7 @@ use super::Ui;
 use super::describe::{Described, describe, thousands};
 use super::record::Marks;
 use super::sanitize::one_line;
-use super::style::Mark;
+use super::style::{Mark, Painter};
 use super::width::{cut, fit, width};
 use crate::entry::{Entry, Role};
 use crate::error::Result;
@@ -95,6 +95,10 @@ const WIDE: usize = 140;
 const MODEL: usize = 20;
 const COST: usize = 8;
 const AGE: usize = 4;
+/// Text has this many columns before labels have any.
+const TEXT: usize = 8;
+/// Who it is takes no more where it has no column of its own: a role can be any string.
+const WHO: usize = 16;
 
 impl Layout {
     pub(crate) fn new(ui: &Ui, session: &Session, now: i64, ascii: bool) -> Layout {
@@ -160,35 +164,30 @@ impl Layout {
     /// A row of the tree: id, lines and branch, who, text, label, leaf.
     pub(crate) fn render_tree(&self, ui: &Ui, row: &Row, lead: &str) -> String {
         let mark = self.ellipsis();
-        let paint = |kind: Mark, text: &str| {
-            ui.painter
-                .paint(if row.on_path { kind } else { Mark::Dim }, text)
+        let most = if self.width < NARROW {
+            self.width / 3
+        } else {
+            self.width / 2
         };
-        let lead = cut(lead, self.width / 2, "");
-        let who = self.who(row);
-        let used = self.id + 2 + width(&lead) + width(who) + 2 + suffix_width(row);
-        let room = self.width.saturating_sub(used).max(8);
+        let lead = cut(lead, most, "");
+        let who = cut(self.who(row), WHO, mark);
+        let suffix = self.suffixes(row);
+        let used = self.id + 2 + width(&lead) + width(&who) + 2 + total_width(&suffix);
+        let room = self.width.saturating_sub(used).max(TEXT);
         let text = with_count(&row.described.text, row.tools, room, mark);
-        let mut out = paint(Mark::Id, &fit(&row.id, self.id, mark));
-        out.push_str("  ");
-        out.push_str(&ui.painter.paint(Mark::Dim, &lead));
-        out.push_str(&paint(row.described.mark, &format!("{who}:")));
-        out.push(' ');
-        out.push_str(&paint(Mark::Plain, &text));
-        for (kind, text) in &row.suffix {
-            out.push_str("  ");
-            out.push_str(&paint(*kind, &cut(text, self.width / 4, mark)));
-        }
-        out.truncate(out.trim_end().len());
-        out
+        let mut line = Line::new(ui, row, self.width, mark);
+        line.push(Mark::Id, &fit(&row.id, self.id, mark));
+        line.push(Mark::Plain, "  ");
+        line.push_always(Mark::Dim, &lead);
+        line.push(row.described.mark, &format!("{who}:"));
+        line.push(Mark::Plain, " ");
+        line.push(Mark::Plain, &text);
+        line.push_suffixes(&suffix);
+        line.finish()
     }
 
     /// The row in columns, behind a graph that takes `indent` of them.
     pub(crate) fn render(&self, ui: &Ui, row: &Row, indent: usize) -> String {
-        let paint = |mark: Mark, text: &str| {
-            ui.painter
-                .paint(if row.on_path { mark } else { Mark::Dim }, text)
-        };
         let mark = self.ellipsis();
         let extra = if self.width >= WIDE {
             MODEL + COST + 2
@@ -201,57 +200,62 @@ impl Layout {
         } else {
             self.suffix
         };
-        let fixed = self.id + 1 + self.who + 2 + extra + 1 + AGE + suffix;
-        let room = self.width.saturating_sub(indent + fixed).max(8);
+        let fixed = self.id + 1 + self.who + 2 + extra + 1 + AGE;
+        let free = self.width.saturating_sub(indent + fixed);
+        let suffix = suffix.min(free.saturating_sub(TEXT));
+        let room = free - suffix;
         let text = with_count(&row.described.text, row.tools, room, mark);
 
-        let mut out = paint(Mark::Id, &fit(&row.id, self.id, mark));
-        out.push(' ');
-        out.push_str(&paint(
-            row.described.mark,
-            &fit(self.who(row), self.who, mark),
-        ));
-        out.push_str("  ");
-        out.push_str(&paint(Mark::Plain, &fit(&text, room, mark)));
+        let mut line = Line::new(ui, row, self.width.saturating_sub(indent), mark);
+        line.push(Mark::Id, &fit(&row.id, self.id, mark));
+        line.push(Mark::Plain, " ");
+        line.push(row.described.mark, &fit(self.who(row), self.who, mark));
+        line.push(Mark::Plain, "  ");
+        line.push(Mark::Plain, &fit(&text, room, mark));
         if extra > 0 {
             let (model, cost) = row.extra.clone().unwrap_or_default();
             let columns = format!(" {} {cost:>COST$}", fit(&model, MODEL, mark));
-            out.push_str(&ui.painter.paint(Mark::Dim, &columns));
+            line.push_always(Mark::Dim, &columns);
         }
-        out.push_str(&ui.painter.paint(Mark::Dim, &format!(" {:>AGE$}", row.age)));
+        line.push_always(Mark::Dim, &format!(" {:>AGE$}", row.age));
         let mut left = suffix;
         for (kind, text) in &row.suffix {
             let text = cut(text, left.saturating_sub(2), mark);
             left = left.saturating_sub(width(&text) + 2);
             if !text.is_empty() {
-                out.push_str("  ");
-                out.push_str(&paint(*kind, &text));
+                line.push(Mark::Plain, "  ");
+                line.push(*kind, &text);
             }
         }
-        out.truncate(out.trim_end().len());
-        out
+        line.finish()
     }
 
     /// The row without columns: id, who, text, label, leaf.
     pub(crate) fn render_oneline(&self, ui: &Ui, row: &Row, indent: usize) -> String {
-        let paint = |mark: Mark, text: &str| {
-            ui.painter
-                .paint(if row.on_path { mark } else { Mark::Dim }, text)
-        };
-        let who = self.who(row);
-        let fixed = width(&row.id) + 1 + width(who) + 2 + suffix_width(row);
-        let room = self.width.saturating_sub(indent + fixed).max(8);
-        let text = with_count(&row.described.text, row.tools, room, self.ellipsis());
-        let mut out = paint(Mark::Id, &row.id);
-        out.push(' ');
-        out.push_str(&paint(row.described.mark, who));
-        out.push_str("  ");
-        out.push_str(&paint(Mark::Plain, &text));
-        for (kind, text) in &row.suffix {
-            out.push_str("  ");
-            out.push_str(&paint(*kind, text));
-        }
-        out
+        let mark = self.ellipsis();
+        let id = cut(&row.id, (self.width / 4).max(WHOLE), mark);
+        let who = cut(self.who(row), WHO, mark);
+        let suffix = self.suffixes(row);
+        let fixed = width(&id) + 1 + width(&who) + 2 + total_width(&suffix);
+        let room = self.width.saturating_sub(indent + fixed).max(TEXT);
+        let text = with_count(&row.described.text, row.tools, room, mark);
+        let mut line = Line::new(ui, row, self.width.saturating_sub(indent), mark);
+        line.push(Mark::Id, &id);
+        line.push(Mark::Plain, " ");
+        line.push(row.described.mark, &who);
+        line.push(Mark::Plain, "  ");
+        line.push(Mark::Plain, &text);
+        line.push_suffixes(&suffix);
+        line.finish()
+    }
+
+    /// Label and leaf, none longer than a quarter of the row.
+    fn suffixes(&self, row: &Row) -> Vec<(Mark, String)> {
+        let cut = |text: &str| cut(text, self.width / 4, self.ellipsis());
+        row.suffix
+            .iter()
+            .map(|(kind, text)| (*kind, cut(text)))
+            .collect()
     }
 
     fn who<'r>(&self, row: &'r Row) -> &'r str {
@@ -264,7 +268,60 @@ impl Layout {
 }
 
 fn suffix_width(row: &Row) -> usize {
-    row.suffix.iter().map(|(_, text)| width(text) + 2).sum()
+    total_width(&row.suffix)
+}
+
+fn total_width(suffixes: &[(Mark, String)]) -> usize {
+    suffixes.iter().map(|(_, text)| width(text) + 2).sum()
+}
+
+/// A row under construction: what would go past the last column is cut.
+struct Line {
+    out: String,
+    room: usize,
+    painter: Painter,
+    on_path: bool,
+    ellipsis: &'static str,
+}
+
+impl Line {
+    fn new(ui: &Ui, row: &Row, room: usize, ellipsis: &'static str) -> Line {
+        Line {
+            out: String::new(),
+            room,
+            painter: ui.painter,
+            on_path: row.on_path,
+            ellipsis,
+        }
+    }
+
+    /// Adds a piece, in its style on the path to the leaf and dim elsewhere.
+    fn push(&mut self, mark: Mark, text: &str) {
+        self.push_always(if self.on_path { mark } else { Mark::Dim }, text);
+    }
+
+    /// Adds a piece in its style.
+    fn push_always(&mut self, mark: Mark, text: &str) {
+        let text = cut(text, self.room, self.ellipsis);
+        self.room -= width(&text);
+        if text.trim().is_empty() {
+            self.out.push_str(&text);
+        } else {
+            self.out.push_str(&self.painter.paint(mark, &text));
+        }
+    }
+
+    fn push_suffixes(&mut self, suffixes: &[(Mark, String)]) {
+        for (mark, text) in suffixes {
+            self.push(Mark::Plain, "  ");
+            self.push(*mark, text);
+        }
+    }
+
+    fn finish(mut self) -> String {
+        self.out.truncate(self.out.trim_end().len());
+        self.out
+    }
 }
 
 /// The text, and how many tool results are folded into it, in at most `room` columns.

@@ -59,9 +59,9 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// Adds a message or an entry, filled in; fails with what is wrong with it. `place` says which
-    /// one it is, such as `line 3`.
-    pub fn add(&mut self, given: &[u8], place: &str) -> Result<&Written> {
+    /// Adds a message or an entry, filled in, and returns its id; fails with what is wrong with it.
+    /// `place` says which one it is, such as `line 3`.
+    pub fn add(&mut self, given: &[u8], place: &str) -> Result<String> {
         let refuse = |wrong: Wrong| {
             let dot = if wrong.field.is_empty() {
                 String::new()
@@ -109,8 +109,11 @@ impl<'a> Batch<'a> {
         self.bytes.extend_from_slice(line.as_bytes());
         self.bytes.push(b'\n');
         let parent = self.parent.replace(id.clone());
-        self.written.push(Written { id, parent });
-        Ok(self.written.last().expect("one was pushed"))
+        self.written.push(Written {
+            id: id.clone(),
+            parent,
+        });
+        Ok(id)
     }
 
     /// The lines, whole.

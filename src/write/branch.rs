@@ -107,7 +107,7 @@ pub fn of_path(
             let first = Entry::new(&line)
                 .raw()
                 .str("firstKeptEntryId")
-                .map(|f| f.into_owned());
+                .map(std::borrow::Cow::into_owned);
             if let Some(stand_in) = first.filter(|f| *f != id).and_then(|f| stand_ins.get(&f)) {
                 line = splice::set(&line, "firstKeptEntryId", &quote(stand_in));
             }

@@ -204,43 +204,7 @@ fn message(given: Raw<'_>, defaults: &Defaults<'_>, at: &str) -> Checked<String>
                 set("display", "true");
             }
         }
-        Role::Assistant => {
-            if let Some(content) = list_content(given, at)? {
-                set("content", &content);
-            } else {
-                assistant_content(given, at)?;
-            }
-            let model = defaults.model;
-            let known = [
-                ("api", &model.api),
-                ("provider", &model.provider),
-                ("model", &model.model),
-            ];
-            for (key, in_force) in known {
-                if !missing(given, key) {
-                    string(given, key, at)?;
-                } else if let Some(value) = in_force {
-                    set(key, value);
-                } else {
-                    let why =
-                        "no model is in force at the parent, so the message must name its own";
-                    return wrong(format!("{at}{key}"), why);
-                }
-            }
-            set("usage", &usage(given.get("usage"), &format!("{at}usage"))?);
-            if missing(given, "stopReason") {
-                let calls = given.get("content").into_iter().flat_map(Raw::items);
-                let calls = calls.filter(|b| b.str("type").is_some_and(|t| t == "toolCall"));
-                let reason = if calls.count() > 0 {
-                    "\"toolUse\""
-                } else {
-                    "\"stop\""
-                };
-                set("stopReason", reason);
-            } else {
-                string(given, "stopReason", at)?;
-            }
-        }
+        Role::Assistant => answer(given, defaults, at, &mut set)?,
         Role::ToolResult => {
             string(given, "toolCallId", at)?;
             string(given, "toolName", at)?;
@@ -303,6 +267,50 @@ fn message(given: Raw<'_>, defaults: &Defaults<'_>, at: &str) -> Checked<String>
         Some(_) => {}
     }
     Ok(out)
+}
+
+/// Fills an answer in; `set` sets its keys.
+fn answer(
+    given: Raw<'_>,
+    defaults: &Defaults<'_>,
+    at: &str,
+    set: &mut dyn FnMut(&str, &str),
+) -> Checked<()> {
+    if let Some(content) = list_content(given, at)? {
+        set("content", &content);
+    } else {
+        assistant_content(given, at)?;
+    }
+    let model = defaults.model;
+    let known = [
+        ("api", &model.api),
+        ("provider", &model.provider),
+        ("model", &model.model),
+    ];
+    for (key, in_force) in known {
+        if !missing(given, key) {
+            string(given, key, at)?;
+        } else if let Some(value) = in_force {
+            set(key, value);
+        } else {
+            let why = "no model is in force at the parent, so the message must name its own";
+            return wrong(format!("{at}{key}"), why);
+        }
+    }
+    set("usage", &usage(given.get("usage"), &format!("{at}usage"))?);
+    if missing(given, "stopReason") {
+        let calls = given.get("content").into_iter().flat_map(Raw::items);
+        let calls = calls.filter(|b| b.str("type").is_some_and(|t| t == "toolCall"));
+        let reason = if calls.count() > 0 {
+            "\"toolUse\""
+        } else {
+            "\"stop\""
+        };
+        set("stopReason", reason);
+    } else {
+        string(given, "stopReason", at)?;
+    }
+    Ok(())
 }
 
 /// For roles whose content pi reads as a list: the list that a string, or nothing, stands for;

@@ -1,14 +1,20 @@
 //! The built `pis` against the reference implementation: the same files must give the same path,
-//! context, estimate and labels.
+//! context, estimate and labels, what pis writes must be what pi would write or can read, and both
+//! must be able to take turns on one session.
 //!
 //! Nothing happens where the reference is not installed (`setup.sh` installs it into `$PI_REF`,
 //! default `/tmp/pi-reference`), unless `PIS_INTEROP=required`. `PIS_INTEROP_SESSIONS` says how
 //! many random sessions are compared (300), `PIS_INTEROP_EXTRA` names further files or directories
 //! of them, separated by colons.
 
+#[path = "../common/mod.rs"]
+mod common;
 mod compare;
+mod entries;
 mod files;
 mod reference;
+mod turns;
+mod writing;
 
 use std::io::Write;
 use std::sync::Mutex;
@@ -22,11 +28,7 @@ const ENTRIES: usize = 20;
 
 #[test]
 fn files_read_as_pi_reads_them() {
-    let Some(reference) = Reference::find() else {
-        let notice = "interop: skipped, the reference is not installed (tests/interop/setup.sh)";
-        // The macros are captured; a test that did nothing should say so.
-        let _ = writeln!(std::io::stderr(), "{notice}");
-        assert!(!reference::is_required(), "{notice}");
+    let Some(reference) = Reference::or_skip() else {
         return;
     };
     let generated = tempfile::tempdir().expect("a temporary directory");
@@ -47,7 +49,9 @@ fn files_read_as_pi_reads_them() {
                 }
             });
         }
-        reference.answers(&files, ENTRIES, |answer| {
+        let ask = |file| serde_json::json!({ "file": file, "count": ENTRIES });
+        let questions: Vec<_> = files.iter().map(ask).collect();
+        reference.ask("batch", &questions, |answer| {
             let _ = send.send(answer);
         });
         drop(send);

@@ -25,6 +25,9 @@
 //                             every fifth place: [{from: index in messages, message?}], `message` only where it is another one. What
 //                             fails in pi is {error}. {file, skipped} for a file that pi refuses or never returns from, or without
 //                             a leaf that has a name.
+//   writing                   JSON lines {file, count, cwd} on stdin: what pi writes of the file, and where it goes. Answers {file, copy}
+//                             with the records of fork-from CWD, then {file, id, navigate, clone, fork} for `count` of the entries:
+//                             records, what the commands above say, or {error}; fork is null for what is no user message.
 // navigate: {…, unchanged: true} for the leaf itself. fork: {empty, parentSession} where nothing stands before the message.
 // A v1 file gets random ids at every run: compare shapes only. Summaries and bash runs inside texts carry pi's own wording.
 // In clone, fork, fork-from and export-jsonl, new ids and times are replaced: {"id":"<new>"}, {"timestamp":"<now>"}.
@@ -53,16 +56,37 @@ if (bi >= 0) budgetArg = Number(argv.splice(bi, 2)[1]);
 const out = (v) => console.log(JSON.stringify(v));
 let known = new Set();
 const contentText = (c) => typeof c === "string" ? c : (c ?? []).filter((b) => b?.type === "text").map((b) => b.text).join("");
-// The lines of a file that pi wrote, or would write with the next message (it writes no file before the first prompt).
-function lines(path, sm) {
+// The records of a file that pi wrote, or would write with the next message (it writes no file before the first prompt).
+function written(path, sm) {
   const records = existsSync(path) ? readFileSync(path, "utf8").split("\n").filter(Boolean).map((l) => JSON.parse(l)) : JSON.parse(JSON.stringify(sm.fileEntries));
   const fresh = new Map();
   for (const e of records) {
     if (e.type === "session") { e.id = "<new>"; e.timestamp = "<now>"; if (e.parentSession) e.parentSession = basename(e.parentSession); }
     else if (!known.has(e.id)) { fresh.set(e.id, `<new${fresh.size + 1}>`); e.id = fresh.get(e.id); }
     if (fresh.has(e.parentId)) e.parentId = fresh.get(e.parentId);
-    console.log(JSON.stringify(e));
   }
+  return records;
+}
+function lines(path, sm) {
+  for (const e of written(path, sm)) console.log(JSON.stringify(e));
+}
+// What /fork writes.
+function fork(sm, id, copy) {
+  const e = sm.getEntry(id);
+  if (e?.type !== "message" || e.message.role !== "user") throw new Error("Invalid entry ID for forking");
+  if (!e.parentId) return { empty: true, parentSession: basename(copy) };
+  return written(sm.createBranchedSession(e.parentId), sm);
+}
+// What /tree does.
+function navigate(sm, id) {
+  const e = sm.getEntry(id);
+  if (!e) throw new Error(`Entry ${id} not found`);
+  if (e.id === sm.getLeafId()) return { leaf: e.id, editorText: null, unchanged: true };
+  const back = e.type === "custom_message" || (e.type === "message" && e.message.role === "user");
+  if (back && e.parentId !== null && !sm.getEntry(e.parentId)) throw new Error(`Entry ${e.parentId} not found`);
+  if (e.type === "message" && e.message.role === "user") return { leaf: e.parentId, editorText: contentText(e.message.content) };
+  if (e.type === "custom_message") return { leaf: e.parentId, editorText: contentText(e.content) };
+  return { leaf: e.id, editorText: null };
 }
 function labelsOf(sm) {
   return Object.fromEntries(sm.getEntries().map((e) => [e.id, sm.getLabel(e.id)]).filter(([, l]) => l));
@@ -150,10 +174,24 @@ async function answerAll(file, copy, count) {
 function llmOf(messages) {
   return messages.flatMap((m, from) => M.convertToLlm([m]).map((message) => (message === m ? { from } : { from, message })));
 }
-if (argv[0] === "batch") {
+async function answerWriting(file, dir, copy, count, cwd) {
+  if (isCyclic(recordsOf(copy))) throw new Error("cyclic");
+  // A branch takes the place of its source in the manager, so each is made by a new one.
+  const open = () => S.SessionManager.open(copy);
+  const ids = [...new Set(open().getEntries().map((e) => e.id))].filter((id) => typeof id === "string" && id && !id.includes("\0") && id.isWellFormed());
+  await say({ file, copy: attempt(() => written(S.SessionManager.forkFrom(copy, cwd, dir).getSessionFile())) });
+  const cloned = (sm, id) => written(sm.createBranchedSession(id), sm);
+  for (const id of sample(ids, count)) {
+    const e = open().getEntry(id);
+    const isPrompt = e.type === "message" && e.message.role === "user";
+    await say({ file, id, navigate: attempt(() => navigate(open(), id)), clone: attempt(() => cloned(open(), id)), fork: isPrompt ? attempt(() => fork(open(), id, copy)) : null });
+  }
+}
+if (argv[0] === "batch" || argv[0] === "writing") {
   for (const line of readFileSync(0, "utf8").split("\n").filter(Boolean)) {
-    const { file, count } = JSON.parse(line);
-    try { await withCopy(file, (dir, copy) => answerAll(file, copy, count)); } catch (e) { await say({ file, skipped: String(e.message ?? e) }); }
+    const { file, count, cwd } = JSON.parse(line);
+    const answers = (dir, copy) => argv[0] === "batch" ? answerAll(file, copy, count) : answerWriting(file, dir, copy, count, cwd);
+    try { await withCopy(file, answers); } catch (e) { await say({ file, skipped: String(e.message ?? e) }); }
   }
   process.exit(0);
 }
@@ -197,10 +235,9 @@ await withCopy(file, async (dir, copy) => {
     case "stats": out(statsOf(sm)); break;
     case "clone": lines(sm.createBranchedSession(sm.getLeafId()), sm); break;
     case "fork": {
-      const e = sm.getEntry(arg);
-      if (e?.type !== "message" || e.message.role !== "user") throw new Error("Invalid entry ID for forking");
-      if (!e.parentId) { out({ empty: true, parentSession: basename(copy) }); break; }
-      lines(sm.createBranchedSession(e.parentId), sm); break;
+      const made = fork(sm, arg, copy);
+      if (made.empty) out(made); else for (const e of made) out(e);
+      break;
     }
     case "fork-from": lines(S.SessionManager.forkFrom(copy, arg, dir).getSessionFile()); break;
     case "export-jsonl": {
@@ -209,17 +246,7 @@ await withCopy(file, async (dir, copy) => {
       for (const l of readFileSync(p, "utf8").split("\n")) if (l) { const e = JSON.parse(l); if (e.type === "session") e.timestamp = "<now>"; console.log(JSON.stringify(e)); }
       break;
     }
-    case "navigate": {
-      const e = sm.getEntry(arg);
-      if (!e) throw new Error(`Entry ${arg} not found`);
-      if (e.id === sm.getLeafId()) { out({ leaf: e.id, editorText: null, unchanged: true }); break; }
-      const back = e.type === "custom_message" || (e.type === "message" && e.message.role === "user");
-      if (back && e.parentId !== null && !sm.getEntry(e.parentId)) throw new Error(`Entry ${e.parentId} not found`);
-      if (e.type === "message" && e.message.role === "user") out({ leaf: e.parentId, editorText: contentText(e.message.content) });
-      else if (e.type === "custom_message") out({ leaf: e.parentId, editorText: contentText(e.content) });
-      else out({ leaf: e.id, editorText: null });
-      break;
-    }
+    case "navigate": out(navigate(sm, arg)); break;
     case "summary-input": {
       if (!sm.getEntry(arg)) throw new Error(`Entry ${arg} not found`);
       const { entries } = B.collectEntriesForBranchSummary(sm, sm.getLeafId(), arg);

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use pis::json::Raw;
+use serde_json::Value;
 
 use crate::files::variable;
 
 /// Whether a reference that is missing is a failure.
-pub(crate) fn is_required() -> bool {
+fn is_required() -> bool {
     variable("PIS_INTEROP").is_some_and(|value| value == "required")
 }
 
@@ -30,8 +31,20 @@ impl Answer {
 }
 
 impl Reference {
-    /// The installed reference, if there is one.
-    pub(crate) fn find() -> Option<Reference> {
+    /// The installed reference; without one a test has nothing to do and says so, or fails where it
+    /// must not be absent.
+    pub(crate) fn or_skip() -> Option<Reference> {
+        let found = Reference::find();
+        if found.is_none() {
+            let notice = "interop: skipped, the reference is not installed (tests/interop/setup.sh)";
+            // The macros are captured; a test that did nothing should say so.
+            let _ = writeln!(std::io::stderr(), "{notice}");
+            assert!(!is_required(), "{notice}");
+        }
+        found
+    }
+
+    fn find() -> Option<Reference> {
         let root = variable("PI_REF").map_or_else(|| "/tmp/pi-reference".into(), PathBuf::from);
         let reference = Reference { root };
         let package = "node_modules/@earendil-works/pi-coding-agent/package.json";
@@ -61,21 +74,17 @@ impl Reference {
         assert!(output.status.success(), "{script} failed: {errors}");
     }
 
-    /// Asks about all files, each at its leaf, its start and `count` entries, in one process.
-    pub(crate) fn answers(&self, files: &[PathBuf], count: usize, mut answer: impl FnMut(Answer)) {
+    /// Asks many questions of one mode of the oracle in one process; the answers come as they are
+    /// found.
+    pub(crate) fn ask(&self, mode: &str, questions: &[Value], mut answer: impl FnMut(Answer)) {
         let mut node = self
             .command("oracle.mjs")
-            .arg("batch")
+            .arg(mode)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
             .expect("node runs");
-        let mut questions = String::new();
-        for file in files {
-            let question = serde_json::json!({"file": file, "count": count});
-            questions.push_str(&question.to_string());
-            questions.push('\n');
-        }
+        let questions: String = questions.iter().map(|q| format!("{q}\n")).collect();
         // The oracle reads all questions before it answers, so this does not wait for itself.
         let mut stdin = node.stdin.take().expect("it is piped");
         stdin
@@ -90,5 +99,25 @@ impl Reference {
             node.wait().expect("it was started").success(),
             "the oracle failed"
         );
+    }
+
+    /// What pi makes of each file, opened as it is.
+    pub(crate) fn all(&self, files: &[PathBuf]) -> Vec<Value> {
+        let node = self.command("oracle.mjs").arg("all").args(files).output();
+        let output = node.expect("node runs");
+        assert!(output.status.success(), "the oracle failed: {output:?}");
+        let lines = output.stdout.split(|&b| b == b'\n');
+        let lines = lines.filter(|line| !line.is_empty());
+        lines
+            .map(|line| serde_json::from_slice(line).expect("the oracle writes JSON"))
+            .collect()
+    }
+
+    /// The real pi.
+    pub(crate) fn pi(&self) -> Command {
+        let script = "node_modules/@earendil-works/pi-coding-agent/dist/cli.js";
+        let mut command = Command::new(self.node());
+        command.arg(self.root.join(script));
+        command
     }
 }

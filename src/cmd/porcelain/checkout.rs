@@ -91,8 +91,7 @@ impl Checkout {
             let entry = serde_json::json!({
                 "type": "branch_summary", "fromId": from, "summary": summary.trim_end(),
             });
-            let written = batch.add(entry.to_string().as_bytes(), "the summary")?;
-            summary_id = Some(written.id.clone());
+            summary_id = Some(batch.add(entry.to_string().as_bytes(), "the summary")?);
         }
         if let Some(label) = &self.label {
             let on = summary_id
