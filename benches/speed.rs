@@ -12,9 +12,12 @@
 //! `/dev/null`. The ratio is that of the minima. Exits with 1 if one is over its limit, or if a
 //! command fails or answers wrongly.
 //!
+//! What appends does so to copies, and flushes to disk: `$TMPDIR` should lie where sessions do.
+//!
 //! `$PIS_BENCH_DIR` keeps the sessions for the next run. The real pi is looked for in `$PI_REF`
-//! (default `/tmp/pi-reference`); only its `SessionManager.open` is timed, not the start of Node.js;
-//! without it the row is left out. Nothing else should run on the machine meanwhile.
+//! (default `/tmp/pi-reference`); only its `SessionManager.open` is timed, or its `appendMessage` of
+//! `MESSAGES` messages, not the start of Node.js; without it the rows are left out. Nothing else
+//! should run on the machine meanwhile.
 #![expect(clippy::disallowed_methods, reason = "it has its own settings")]
 
 use std::fs::{self, File};
@@ -43,7 +46,8 @@ fn main() -> io::Result<ExitCode> {
     let small = Sample::ready(dir, "small", 1, CHAT)?;
     let escapes = Sample::ready(dir, "escapes", megabytes, ESCAPES)?;
     let mut cases = cases(&large, &small, &escapes);
-    cases.extend(real_pi(&large, temporary.path())?);
+    cases.push(append(&large, &small, temporary.path())?);
+    cases.extend(real_pi(&large, &small, temporary.path())?);
 
     let (mut table, mut good) = (String::new(), true);
     for mut case in cases {
@@ -121,28 +125,104 @@ fn cases(large: &Sample, small: &Sample, escapes: &Sample) -> Vec<Case> {
     cases
 }
 
-/// `rev-path` beside the real pi that opens a copy in `dir`; nothing where pi is not installed.
-fn real_pi(large: &Sample, dir: &Path) -> io::Result<Option<Case>> {
+/// One message appended to a large session, and to a small one.
+fn append(large: &Sample, small: &Sample, dir: &Path) -> io::Result<Case> {
+    let to = |sample: &Sample| -> io::Result<Command> {
+        let copy = sample.copy(dir, "append")?;
+        let mut command = Command::new(PIS);
+        command.arg("-s").arg(copy).args(["append", "--user", "on"]);
+        Ok(command)
+    };
+    let title = "`append`: large, small".to_owned();
+    Ok(Case::new(title, to(large)?, to(small)?, 1, 3.0))
+}
+
+/// As many are appended at once.
+const MESSAGES: usize = 100_000;
+
+/// Writes a file of messages, a line each: prompts and answers in turns.
+fn write_messages(path: &Path) -> io::Result<()> {
+    let mut out = BufWriter::new(File::create(path)?);
+    let mut rng = Rng(20_260_302);
+    for n in 0..MESSAGES {
+        let mut text = String::new();
+        for _ in 0..=rng.below(8) {
+            text.push_str(&rng.line(CHAT));
+        }
+        let content = format!(r#""content":[{{"type":"text","text":"{text}"}}],"timestamp":{n}"#);
+        if n % 2 == 0 {
+            writeln!(out, r#"{{"role":"user",{content}}}"#)?;
+            continue;
+        }
+        let cost = r#"{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0}"#;
+        let usage = format!(
+            r#""usage":{{"input":1,"output":1,"cacheRead":0,"cacheWrite":0,"totalTokens":2,"cost":{cost}}}"#
+        );
+        writeln!(
+            out,
+            r#"{{"role":"assistant",{content},{MODEL},{usage},"stopReason":"stop"}}"#
+        )?;
+    }
+    out.flush()
+}
+
+/// `rev-path` beside the real pi that opens a copy in `dir`, and `append` of many messages beside
+/// the real pi that does so; nothing where pi is not installed.
+fn real_pi(large: &Sample, small: &Sample, dir: &Path) -> io::Result<Vec<Case>> {
     let root = std::env::var_os("PI_REF").unwrap_or_else(|| "/tmp/pi-reference".into());
     let modules = Path::new(&root).join("node_modules");
     let manager = modules.join("@earendil-works/pi-coding-agent/dist/core/session-manager.js");
     if !manager.exists() {
         note("the real pi is not in $PI_REF: left out")?;
-        return Ok(None);
+        return Ok(Vec::new());
     }
-    let copy = dir.join("copy.jsonl");
-    fs::copy(&large.file, &copy)?;
-    let script = "const { SessionManager } = await import('file://' + process.argv[1]); \
+    let manager = fs::canonicalize(manager)?;
+    let node = |script: &str| {
+        let mut node = Command::new(modules.join(".bin/node"));
+        node.args(["--input-type=module", "-e", script])
+            .arg(&manager);
+        node
+    };
+    let mut other = node(
+        "const { SessionManager } = await import('file://' + process.argv[1]); \
         const start = performance.now(); \
         SessionManager.open(process.argv[2]); \
-        console.log(performance.now() - start);";
-    let mut other = Command::new(modules.join(".bin/node"));
-    other.args(["--input-type=module", "-e", script]);
-    other.arg(fs::canonicalize(manager)?).arg(copy);
+        console.log(performance.now() - start);",
+    );
+    other.arg(large.copy(dir, "open")?);
     let title = "`rev-path`, the real pi opens it: large".to_owned();
-    let mut case = Case::new(title, large.pis("rev-path"), other, large.path, 0.1);
-    case.clocked = true;
-    Ok(Some(case))
+    let open = Case::new(title, large.pis("rev-path"), other, large.path, 0.1);
+
+    let messages = dir.join("messages.jsonl");
+    write_messages(&messages)?;
+    // Each run begins with the session as it was.
+    let mut own = Command::new("sh");
+    own.args(["-c", r#"cp "$1" "$2" && exec "$3" -s "$2" append < "$4""#]);
+    own.arg("-").arg(&small.file).arg(dir.join("own.jsonl"));
+    own.arg(PIS).arg(&messages);
+    let mut other = node(
+        "import { copyFileSync, readFileSync } from 'node:fs'; \
+        const { SessionManager } = await import('file://' + process.argv[1]); \
+        const [small, copy, file] = process.argv.slice(2); \
+        copyFileSync(small, copy); \
+        const session = SessionManager.open(copy); \
+        const lines = readFileSync(file, 'utf8').trimEnd().split('\\n'); \
+        const messages = lines.map((line) => JSON.parse(line)); \
+        const start = performance.now(); \
+        for (const message of messages) session.appendMessage(message); \
+        console.log(performance.now() - start);",
+    );
+    other
+        .arg(&small.file)
+        .arg(dir.join("other.jsonl"))
+        .arg(&messages);
+    let title = format!("`append` of {MESSAGES} messages, the real pi appends them: small");
+    let append = Case::new(title, own, other, MESSAGES, 0.2);
+    let clocked = |case| Case {
+        clocked: true,
+        ..case
+    };
+    Ok([open, append].map(clocked).into())
 }
 
 impl Case {
@@ -269,6 +349,15 @@ impl Sample {
         session.write(megabytes * 1_000_000)?;
         fs::write(description, serde_json::to_vec(&session.sample)?)?;
         Ok(session.sample)
+    }
+
+    /// A copy that may be changed.
+    fn copy(&self, dir: &Path, purpose: &str) -> io::Result<PathBuf> {
+        let copy = dir.join(format!("{}-{purpose}.jsonl", self.name));
+        fs::copy(&self.file, &copy)?;
+        // Flushed with it, it would count as part of the first append.
+        File::open(&copy)?.sync_all()?;
+        Ok(copy)
     }
 
     fn pis(&self, args: &str) -> Command {

@@ -1,6 +1,10 @@
 //! The manual pages, the completions and the README are what the program says and does.
 //!
 //! `PIS_UPDATE_DOCS=1 cargo test docs` rewrites them.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "it has a setting of its own, and a shell needs PATH"
+)]
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -142,7 +146,7 @@ fn verbatim(page: &mut String, lines: &[String]) {
     page.push_str(".EE\n");
 }
 
-/// What clap_mangen makes of a command: title, name, and the options.
+/// What `clap_mangen` makes of a command: title, name, and the options.
 fn title_and_name(man: &clap_mangen::Man) -> String {
     let mut bytes = b".\\\" Made by tests/docs.rs from the program itself; see there.\n".to_vec();
     man.render_title(&mut bytes).expect("memory");
@@ -174,7 +178,7 @@ fn without_preamble(bytes: Vec<u8>) -> String {
     let lines = text
         .lines()
         .filter(|l| !l.starts_with(".ie ") && !l.starts_with(".el "));
-    lines.map(|line| format!("{line}\n")).collect()
+    lines.flat_map(|line| [line, "\n"]).collect()
 }
 
 fn synopsis(page: &mut String, command: &mut clap::Command) {

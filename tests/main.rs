@@ -2,7 +2,11 @@
 
 mod common;
 
+mod append;
+mod bookkeeping;
+mod branching;
 mod cat_entry;
+mod checkout;
 mod completions;
 mod context_cmd;
 mod damage_bytes;
@@ -18,6 +22,7 @@ mod leaf;
 mod log;
 mod ls_entries;
 mod merge_base;
+mod moving;
 mod oracle_git;
 mod pipes;
 mod props;
@@ -25,9 +30,11 @@ mod rev_parse;
 mod rev_path;
 mod rev_syntax;
 mod revisions;
+mod rm;
 mod scale;
 mod terminal;
 mod tree;
 mod versions;
 mod which_session;
 mod widths;
+mod writing_safety;

@@ -37,8 +37,8 @@ fn ranges_print_as_gits_do() {
         ("plans..", &["f4b8236e", "^0fa4a08e"]),
         ("..plans", &["0fa4a08e", "^f4b8236e"]),
         ("root..plans", &["0fa4a08e", "^root"]),
-        ("good...c20b", &["840e16a9", "c20b91a8", "^6de81c37"]),
-        ("root...good", &["root", "840e16a9"]),
+        ("good...c20b", &["c20b91a8", "840e16a9", "^6de81c37"]),
+        ("root...good", &["840e16a9", "root"]),
     ] {
         assert_eq!(
             world.lines(&["-s", &file, "rev-parse", range]),

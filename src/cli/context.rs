@@ -6,9 +6,11 @@
 )]
 
 use std::cell::RefCell;
-use std::io::{IsTerminal, Read};
+use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::rc::Rc;
+use std::time::{Duration, SystemTime};
 
 use super::args::Global;
 use super::failure::Failure;
@@ -185,6 +187,49 @@ impl Context {
         asked.map_err(|e| Failure::other(e.to_string()))
     }
 
+    /// Lets the user edit a text. A save shows in the file's time, so the file begins as an old
+    /// one: a script in the place of an editor may be done within one tick of the clock.
+    pub fn edit(&self, text: &str) -> Result<Edited, Failure> {
+        const LONG_AGO: Duration = Duration::from_secs(946_684_800);
+        let default = if cfg!(windows) { "notepad" } else { "vi" };
+        let editor = ["VISUAL", "EDITOR"].iter().find_map(|name| env(name));
+        let editor = editor.unwrap_or_else(|| default.to_owned());
+        let words = shlex::split(&editor).unwrap_or_default();
+        let failed = |e: std::io::Error| {
+            Failure::other(format!("cannot edit the text with '{editor}': {e}"))
+                .hint("set $VISUAL or $EDITOR to an editor that runs here")
+        };
+        let file = || {
+            let mut file = tempfile::Builder::new()
+                .prefix("pis-")
+                .suffix(".md")
+                .tempfile()?;
+            writeln!(file, "{text}")?;
+            let old = SystemTime::UNIX_EPOCH + LONG_AGO;
+            file.as_file().set_modified(old)?;
+            Ok((file.into_temp_path(), old))
+        };
+        let (file, old) = file().map_err(failed)?;
+        let (program, args) = words
+            .split_first()
+            .ok_or_else(|| failed(std::io::ErrorKind::InvalidInput.into()))?;
+        let status = Command::new(program).args(args).arg(&file).status();
+        let status = status.map_err(failed)?;
+        if !status.success() {
+            return Ok(Edited::Nothing("the editor gave up"));
+        }
+        let saved = std::fs::metadata(&file).and_then(|meta| meta.modified());
+        if saved.map_err(failed)? == old {
+            return Ok(Edited::Nothing("the text was not saved"));
+        }
+        let text = std::fs::read_to_string(&file).map_err(failed)?;
+        let text = text.trim_end();
+        if text.is_empty() {
+            return Ok(Edited::Nothing("the text is empty"));
+        }
+        Ok(Edited::Text(text.to_owned()))
+    }
+
     /// All of standard input.
     pub fn stdin_bytes(&self) -> Result<Vec<u8>, Failure> {
         let mut bytes = Vec::new();
@@ -258,11 +303,19 @@ impl Context {
     }
 }
 
+/// What became of a text that the user was to edit.
+#[derive(Debug)]
+pub enum Edited {
+    /// The text, without white space at its end.
+    Text(String),
+    /// It is not to be used, and why.
+    Nothing(&'static str),
+}
+
 /// A new entry id: 16 hex digits, so many random bits that no scan for it is needed.
 pub fn new_entry_id() -> String {
-    let (high, _) = uuid::Uuid::new_v4().as_u64_pair();
-    let (_, low) = uuid::Uuid::new_v4().as_u64_pair();
-    // Version and variant are fixed bits, which do not meet in the two halves.
+    let (high, low) = uuid::Uuid::new_v4().as_u64_pair();
+    // The fixed bits of version and variant lie in different places of the two halves.
     format!("{:016x}", high ^ low)
 }
 

@@ -318,6 +318,10 @@ const NOTES_AND_ERRORS: &[Block] = &[
         ),
         ("empty-reflog", "pis has not moved the leaf of this session"),
         ("removed", "a session was put into the trash"),
+        (
+            "not-logged",
+            "all was done, but the log of moves could not be written, for which pi moved then",
+        ),
     ]),
     Heading("Errors"),
     List(&[

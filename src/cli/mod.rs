@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::io::Write;
 
 pub use args::{Cli, command};
-pub use context::{Context, Terminal, new_entry_id};
+pub use context::{Context, Edited, Terminal, new_entry_id};
 pub use failure::{Exit, Failure};
 
 use clap::FromArgMatches;
@@ -53,10 +53,22 @@ pub fn main(args: Vec<OsString>) -> u8 {
         Ok(context) => context,
         Err(failure) => return failure.report(wants_json),
     };
+    survive_size_limits();
     let result = cli.command.run(&mut context);
     let finished = context.finish();
     match result.and_then(|exit| finished.map(|()| exit)) {
         Ok(exit) => exit.code(),
         Err(failure) => failure.report(wants_json),
+    }
+}
+
+/// Lets a write beyond the limit of `ulimit -f` fail, instead of ending the program in the middle
+/// of a line.
+fn survive_size_limits() {
+    #[cfg(unix)]
+    {
+        let seen = std::sync::Arc::default();
+        // Where it cannot be done, a write may still leave half a line, which the next one ends.
+        let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, seen);
     }
 }

@@ -10,7 +10,7 @@ use crate::cli::{Context, Failure};
 use crate::error::Result;
 use crate::session::Session;
 use crate::store::create::{file_name, write_new};
-use crate::store::discover::DirSource;
+use crate::store::discover::{DirSource, Places};
 use crate::store::index::Ix;
 use crate::write::batch::Batch;
 use crate::write::branch::{Header, Lines, of_all, of_path};
@@ -46,15 +46,20 @@ pub(crate) struct Made {
     pub(crate) session_id: String,
     pub(crate) leaf: Option<String>,
     pub(crate) prompt: Option<String>,
+    /// Whether it lies where pi looks for sessions.
+    #[serde(skip)]
+    pub(crate) is_listed: bool,
 }
 
 impl Made {
     /// Prints the path of the new session, or with `--json` all of it.
     pub(crate) fn print(&self, context: &mut Context) -> Result<(), Failure> {
-        context.ui.note(
-            "newest-session",
-            "this session is the newest of its directory now",
-        );
+        if self.is_listed {
+            context.ui.note(
+                "newest-session",
+                "this session is the newest of its directory now",
+            );
+        }
         if context.json() {
             context.ui.json_row(self)?;
         } else {
@@ -84,17 +89,16 @@ pub(crate) fn make(
         .unwrap_or_else(|| here.cwd.to_string_lossy().into_owned());
     let id = context.new_session_id();
     let timestamp = context.timestamp();
-    let path = match (&place.output, old.path()) {
-        (Some(path), _) => std::path::absolute(path).unwrap_or_else(|_| path.clone()),
-        (None, old) => {
-            let dir = here.session_dir();
+    let dir = here.session_dir();
+    let path = place.output.as_deref().map_or_else(
+        || {
             // A session directory that someone chose holds all; else a path stays where it was.
-            let beside = old
-                .and_then(Path::parent)
-                .filter(|_| own_cwd.is_some() && dir.source == DirSource::Default);
+            let stays = place.cwd.is_none() && !copies && dir.source == DirSource::Default;
+            let beside = old.path().and_then(Path::parent).filter(|_| stays);
             beside.unwrap_or(&dir.path).join(file_name(&timestamp, &id))
-        }
-    };
+        },
+        absolute,
+    );
     let parent = old
         .path()
         .map(|p| absolute(p).to_string_lossy().into_owned());
@@ -117,12 +121,25 @@ pub(crate) fn make(
         add_name(&mut lines, context, &name)?;
     }
     write_new(&path, &lines.bytes)?;
+    let is_listed = place.output.is_none() || is_listed(&here, &path);
     Ok(Made {
         session: path.to_string_lossy().into_owned(),
         session_id: id,
         leaf: lines.leaf,
         prompt: None,
+        is_listed,
     })
+}
+
+/// Whether a file that may lie anywhere lies where pi looks for sessions.
+fn is_listed(here: &Places, path: &Path) -> bool {
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    let Some(dir) = path.parent().and_then(real) else {
+        return false;
+    };
+    let is_session = path.extension().is_some_and(|e| e == "jsonl");
+    let of_a_directory = || dir.parent().map(Path::to_owned) == real(&here.sessions_root());
+    is_session && (Some(&dir) == real(&here.session_dir().path).as_ref() || of_a_directory())
 }
 
 fn absolute(path: &Path) -> PathBuf {
@@ -135,8 +152,9 @@ fn add_name(lines: &mut Lines, context: &Context, name: &str) -> Result<()> {
     let edge = Edge::new(context);
     let mut batch = Batch::new(&session, session.leaf()?.ix, edge.fresh());
     let entry = format!("{{\"type\":\"session_info\",\"name\":{}}}", quote(name));
-    batch.add(entry.as_bytes(), "the name")?;
-    lines.bytes.extend_from_slice(batch.bytes());
-    lines.leaf = batch.leaf().map(str::to_owned);
+    batch.add(entry.as_bytes(), &"the name")?;
+    let named = batch.finish();
+    lines.bytes.extend_from_slice(&named.bytes);
+    lines.leaf = named.leaf().map(str::to_owned);
     Ok(())
 }

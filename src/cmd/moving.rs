@@ -4,14 +4,16 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::cli::{Context, Failure};
+use crate::cmd::plain;
 use crate::entry::{Entry, Kind};
 use crate::error::{Error, Result};
 use crate::rev::resolve::{Found, resolve};
 use crate::rev::syntax::{Place, Rev, quote_name};
 use crate::session::Session;
-use crate::store::index::Ix;
-use crate::write::Writer;
-use crate::write::batch::{Batch, Fresh, Written};
+use crate::store::index::{Ix, ParentId};
+use crate::tree::Parent;
+use crate::write::{Done, Writer};
+use crate::write::batch::{Batch, Fresh, Lines};
 
 /// `--force`, where pis runs inside the agent.
 #[derive(Debug, Clone, Copy, Args)]
@@ -60,6 +62,17 @@ pub(crate) fn find(context: &Context, session: &Session, rev: &Rev) -> Result<Fo
     Ok(found)
 }
 
+/// Fails with [`Error::LeafMoved`] where the leaf is not what a revision names.
+pub(crate) fn expect_leaf(context: &Context, writer: &Writer, expected: &Rev) -> Result<()> {
+    let id = match find(context, writer.session(), expected) {
+        Ok(found) => found.target.entry().map(|ix| writer.session().id(ix)),
+        // Nothing in the file is called so, so it cannot be the leaf.
+        Err(Error::NoRevision { .. }) => Some(expected.to_string()),
+        Err(e) => return Err(e),
+    };
+    writer.expect_leaf(id.as_deref())
+}
+
 /// Times and ids for new entries.
 pub(crate) struct Edge {
     pub(crate) timestamp: String,
@@ -83,6 +96,14 @@ impl Edge {
     }
 }
 
+/// Tells what went wrong with a change that was made all the same.
+pub(crate) fn tell(context: &Context, done: &Done) {
+    if let Some(e) = &done.unlogged {
+        let note = format!("done, but not noted for reflog and undo: {e}");
+        context.ui.note("not-logged", &note);
+    }
+}
+
 /// Moves the leaf to an entry or before the first one; returns the leaf. With `write`, a marker
 /// makes pi open there, too.
 pub(crate) fn move_leaf(
@@ -98,7 +119,7 @@ pub(crate) fn move_leaf(
     let pi = session.leaf()?.pi;
     let why = context.reason(op, message);
     if pi == target {
-        writer.point(target, &why)?;
+        tell(context, &writer.point(target, &why)?);
         return Ok(id);
     }
     if !write {
@@ -107,7 +128,7 @@ pub(crate) fn move_leaf(
             "pi still opens this session at {}; an append, or --write, makes the move last for pi",
             quote_name(&opens)
         );
-        writer.point(target, &why)?;
+        tell(context, &writer.point(target, &why)?);
         context.ui.note("pi-opens-elsewhere", &note);
         return Ok(id);
     }
@@ -115,20 +136,18 @@ pub(crate) fn move_leaf(
         && is_marker_for(session, marker, target)?
     {
         let id = session.id(marker);
-        writer.point(Some(marker), &why)?;
+        tell(context, &writer.point(Some(marker), &why)?);
         return Ok(Some(id));
     }
     let edge = Edge::new(context);
     let mut batch = Batch::new(session, target, edge.fresh());
     let data = serde_json::json!({ "leaf": id });
     let marker = serde_json::json!({ "type": "custom", "customType": MARKER, "data": data });
-    batch.add(marker.to_string().as_bytes(), "the marker")?;
-    let (bytes, leaf) = (
-        batch.bytes().to_vec(),
-        batch.leaf().unwrap_or_default().to_owned(),
-    );
-    writer.append(&bytes, &leaf, true, &why)?;
-    Ok(Some(leaf))
+    batch.add(marker.to_string().as_bytes(), &"the marker")?;
+    let lines = batch.finish();
+    let leaf = lines.leaf().unwrap_or_default();
+    tell(context, &writer.append(&lines.bytes, leaf, true, &why)?);
+    Ok(Some(leaf.to_owned()))
 }
 
 /// The `customType` of an entry that only says where the leaf is.
@@ -149,32 +168,102 @@ fn is_marker_for(session: &Session, marker: Ix, target: Option<Ix>) -> Result<bo
 pub(crate) fn append_batch(
     context: &mut Context,
     writer: Writer,
-    bytes: &[u8],
-    written: &[Written],
+    lines: &Lines,
     exactly: bool,
     op: &str,
     message: Option<&str>,
 ) -> Result<(), Failure> {
-    let Some(last) = written.last() else {
+    let Some(last) = lines.ids.last() else {
         return Ok(());
     };
     let why = context.reason(op, message);
-    let appended = writer.append(bytes, &last.id, exactly, &why);
-    if let Err(e) = &appended
-        && !matches!(e, Error::WrittenBeside { .. })
-    {
-        return Ok(appended?);
+    let appended = writer.append(&lines.bytes, last, exactly, &why);
+    if !matches!(appended, Ok(_) | Err(Error::WrittenBeside { .. })) {
+        return Ok(appended.map(|_| ())?);
     }
-    for entry in written {
+    for (id, parent_id) in lines.entries() {
         if context.json() {
-            let (id, parent_id) = (entry.id.as_str(), entry.parent.as_deref());
             context.ui.json_row(&WrittenRow { id, parent_id })?;
         } else {
-            context.ui.plain_row(&quote_name(&entry.id))?;
+            context.ui.plain_row(&quote_name(id))?;
         }
     }
     context.ui.flush()?;
-    Ok(appended?)
+    tell(context, &appended?);
+    Ok(())
+}
+
+/// The entries that put a label on an entry or, without a name, take it off; none where that is
+/// so already. Replacing another label, or moving a name that is taken, needs `force`.
+pub(crate) fn label_entries(
+    session: &Session,
+    id: &str,
+    name: Option<&str>,
+    force: bool,
+) -> Result<Vec<serde_json::Value>, Failure> {
+    let labels = session.labels()?;
+    let entry = |target: &str, name: Option<&str>| {
+        let mut entry = serde_json::json!({ "type": "label", "targetId": target });
+        if let Some(name) = name {
+            entry["label"] = name.into();
+        }
+        entry
+    };
+    let held = labels.of(id).map(|label| label.name.as_str());
+    let Some(name) = name else {
+        return match held {
+            Some(_) => Ok(vec![entry(id, None)]),
+            None => Err(Failure::usage(format!("{} has no label", plain(id)))),
+        };
+    };
+    if name.is_empty() {
+        return Err(Failure::usage("the label is empty").hint("'pis label -d REV' takes it off"));
+    }
+    if held == Some(name) {
+        return Ok(Vec::new());
+    }
+    let refuse = |message: String, hint: &str| Err(Failure::usage(message).hint(hint));
+    if let Some(held) = held.filter(|_| !force) {
+        let message = format!("{} is labelled {} already", plain(id), plain(held));
+        return refuse(message, "'pis label --force' replaces it");
+    }
+    let mut entries = Vec::new();
+    for other in labels.iter().filter(|l| l.name == name && l.target != id) {
+        // A label on an entry that is not there is in nobody's way.
+        if session.find(&other.target)?.is_none() {
+            continue;
+        }
+        if !force {
+            let message = format!(
+                "the label {} is on {} already",
+                plain(name),
+                plain(&other.target)
+            );
+            return refuse(message, "'pis label --force' moves it");
+        }
+        entries.push(entry(&other.target, None));
+    }
+    entries.push(entry(id, Some(name)));
+    Ok(entries)
+}
+
+/// The place before a message. A parent that is named but not in the file is none, as in pi, and
+/// `hint` says what to do instead.
+pub(crate) fn before(session: &Session, ix: Ix, hint: &str) -> Result<Option<Ix>> {
+    let parent = session.parent(ix)?;
+    if parent != Parent::Orphan {
+        return Ok(parent.entry());
+    }
+    let index = session.index();
+    let name = match index.parent_id(ix) {
+        ParentId::Id(id) => String::from_utf8_lossy(id).into_owned(),
+        _ => String::new(),
+    };
+    let id = index.id_text(ix);
+    Err(Error::NoRevision {
+        message: format!("the parent of {}, {}, is not in the file", plain(&id), plain(&name)),
+        hint: Some(hint.to_owned()),
+    })
 }
 
 /// Whether a place lies between a tool call and its results, and the last result if so: a model

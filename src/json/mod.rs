@@ -10,6 +10,7 @@ use std::borrow::Cow;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
+pub(crate) mod draft;
 pub mod js;
 pub(crate) mod object;
 pub mod pretty;

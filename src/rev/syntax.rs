@@ -151,6 +151,9 @@ impl Rev {
 pub fn quote_name(name: &str) -> Cow<'_, str> {
     if name == "HEAD" || name == "root" {
         quoted(name).into()
+    } else if !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric()) {
+        // Almost every id there is.
+        name.into()
     } else {
         bare_or_quoted(name)
     }

@@ -4,6 +4,7 @@
 //! and told. A write that comes up short is taken back, so that a session never ends in half of
 //! what pis wanted to say.
 
+use std::borrow::Cow;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -40,12 +41,9 @@ pub fn append(path: &Path, expected: u64, exactly: bool, lines: &[u8]) -> Result
             ),
         });
     }
-    let mut bytes = Vec::with_capacity(lines.len() + 1);
     // A line cut off by a crash must not swallow ours.
-    if len > 0 && last_byte(&mut file, len).map_err(failed())? != b'\n' {
-        bytes.push(b'\n');
-    }
-    bytes.extend_from_slice(lines);
+    let torn = len > 0 && last_byte(&mut file, len).map_err(failed())? != b'\n';
+    let bytes = if torn { Cow::Owned([b"\n", lines].concat()) } else { Cow::Borrowed(lines) };
 
     let mut written = 0;
     let mut start = None;
@@ -65,8 +63,9 @@ pub fn append(path: &Path, expected: u64, exactly: bool, lines: &[u8]) -> Result
             Err(e) => return Err(take_back(&mut file, path, start, &bytes[..written], e)),
         }
     }
+    // Some file systems find out only now that the disk is full.
     if let Err(e) = file.sync_data() {
-        return Err(failed()(e));
+        return Err(take_back(&mut file, path, start, &bytes, e));
     }
     let start = start.unwrap_or(len);
     let end = file.stream_position().map_err(failed())?;
@@ -82,8 +81,8 @@ fn last_byte(file: &mut File, len: u64) -> io::Result<u8> {
     Ok(byte[0])
 }
 
-/// Takes back a write that came up short: cuts the file where it began, if it still ends in our
-/// fragment, else ends the fragment's line.
+/// Takes back a write that failed: cuts the file where it began, if it still ends in our fragment,
+/// else ends the fragment's line.
 fn take_back(
     file: &mut File,
     path: &Path,
@@ -115,14 +114,25 @@ fn take_back(
         Ok(true)
     });
     let said = match cut {
-        Ok(true) => "nothing was written",
-        _ => {
-            let _ = file.write_all(b"\n");
-            "an unusable line was left at its end, because another program appended behind it"
+        Ok(true) => "nothing was written".to_owned(),
+        Ok(false) => {
+            end_line(file, fragment);
+            "what was written stays, because another program appended behind it".to_owned()
+        }
+        Err(cut) => {
+            end_line(file, fragment);
+            format!("what was written stays, because it cannot be cut off: {cut}")
         }
     };
     let message = format!("{e}; {said}");
     Error::io("append to", path)(io::Error::new(e.kind(), message))
+}
+
+/// Ends a line that was left cut off. Where even that fails, the next append does it.
+fn end_line(file: &mut File, fragment: &[u8]) {
+    if !fragment.ends_with(b"\n") {
+        let _ = file.write_all(b"\n");
+    }
 }
 
 #[cfg(test)]

@@ -75,8 +75,20 @@ pub fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
         .map_err(Error::io("write", path))?;
     file.persist_noclobber(path)
         .map_err(|e| Error::io("create", path)(e.error))?;
+    forget_former(path);
     sync_dir(dir);
     Ok(())
+}
+
+/// Removes what pis noted of a deleted session of that name. The new one may have its length and
+/// its ids, as a fork that is made again has, and the old leaf would hold for it.
+fn forget_former(path: &Path) {
+    if let Some(dir) = super::leaf::state_dir(path) {
+        for name in ["HEAD", "log"] {
+            // Mostly there is none.
+            let _ = std::fs::remove_file(dir.join(name));
+        }
+    }
 }
 
 /// Makes a new name in a directory last. Not every file system can; the file itself is safe.

@@ -4,6 +4,7 @@
 //! after a write.
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -72,9 +73,16 @@ fn make_state_dir(session: &Path) -> Result<PathBuf> {
         return Ok(dir);
     }
     let mut builder = DirBuilder::new();
-    builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(&dir).map_err(Error::io("create", &dir))?;
+    // One by one: where the session's directory vanishes meanwhile, it is not made anew.
+    for dir in dir.parent().into_iter().chain([dir.as_path()]) {
+        match builder.create(dir) {
+            Err(e) if e.kind() != ErrorKind::AlreadyExists => {
+                return Err(Error::io("create", dir)(e));
+            }
+            _ => {}
+        }
+    }
     Ok(dir)
 }

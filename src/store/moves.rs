@@ -4,9 +4,9 @@
 //! such a move shows in that a line does not start where the one before it ended, and counts as
 //! one move.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -52,19 +52,36 @@ pub fn read(session: &Path) -> Vec<Move> {
         .collect()
 }
 
-/// Adds a line to the log in a session's state directory.
-pub fn write(dir: &Path, step: &Move) -> Result<()> {
-    let path = dir.join("log");
-    let failed = || Error::io("append to", &path);
-    let line = serde_json::to_string(step).map_err(|e| failed()(e.into()))?;
-    let mut options = OpenOptions::new();
-    options.create(true).append(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(&path).map_err(failed())?;
-    // The LF comes first, too: a line that a crash cut off must not swallow this one.
-    file.write_all(format!("\n{line}\n").as_bytes())
-        .map_err(failed())
+/// The log, opened to add a line.
+#[derive(Debug)]
+pub struct Log {
+    file: File,
+    path: PathBuf,
+}
+
+impl Log {
+    /// Opens the log in a session's state directory; makes it if need be.
+    pub fn open(dir: &Path) -> Result<Log> {
+        let path = dir.join("log");
+        let mut options = OpenOptions::new();
+        options.create(true).append(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options
+            .open(&path)
+            .map_err(Error::io("append to", &path))?;
+        Ok(Log { file, path })
+    }
+
+    /// Adds a line.
+    pub fn write(mut self, step: &Move) -> Result<()> {
+        let failed = || Error::io("append to", &self.path);
+        let line = serde_json::to_string(step).map_err(|e| failed()(e.into()))?;
+        // The LF comes first, too: a line that a crash cut off must not swallow this one.
+        self.file
+            .write_all(format!("\n{line}\n").as_bytes())
+            .map_err(failed())
+    }
 }
 
 /// The newest move that was not undone yet: `undo` lines take back one each.

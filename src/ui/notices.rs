@@ -6,6 +6,7 @@ use crate::rev::syntax::quote_name;
 use crate::session::Session;
 use crate::store::header::{Migration, State};
 use crate::store::index::{Ix, Odd, Oddity, ParentId};
+use crate::store::moves;
 use crate::tree::{Parent, Tree};
 
 /// Tells what is odd about a session, as far as it was read.
@@ -222,6 +223,13 @@ fn tell_hidden_branch(ui: &Ui, session: &Session) -> Result<()> {
             above if above > newest => break,
             _ => {}
         }
+    }
+    // Where pis put the leaf, somebody wanted it to be. (The session may be what it was before the
+    // newest move, which this command made.)
+    let moved = session.path().map(moves::read).unwrap_or_default();
+    let id = Some(session.id(ix));
+    if moved.iter().any(|step| step.new == id) {
+        return Ok(());
     }
     let kind = session.kind(ix).name().unwrap_or("entry");
     ui.note(

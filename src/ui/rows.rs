@@ -98,7 +98,7 @@ const AGE: usize = 4;
 /// Text has this many columns before labels have any.
 const TEXT: usize = 8;
 /// Who it is takes no more where it has no column of its own: a role can be any string.
-const WHO: usize = 16;
+const WHO: usize = 24;
 
 impl Layout {
     pub(crate) fn new(ui: &Ui, session: &Session, now: i64, ascii: bool) -> Layout {

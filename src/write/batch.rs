@@ -3,7 +3,7 @@
 
 use hashbrown::HashMap;
 
-use super::build::{self, Defaults, ModelInForce, Wrong};
+use super::build::{Built, Defaults, ModelInForce, Wrong, build};
 use crate::context::Projection;
 use crate::entry::{Entry, Kind, Role};
 use crate::error::{Error, Result};
@@ -27,59 +27,71 @@ pub struct Batch<'a> {
     session: &'a Session,
     fresh: Fresh<'a>,
     start: Option<Ix>,
-    parent: Option<String>,
     model: Option<ModelInForce>,
-    /// Ids of the batch, and whether a context edit may name them.
-    new: HashMap<String, bool>,
-    written: Vec<Written>,
-    bytes: Vec<u8>,
+    lines: Lines,
+    /// For each entry, whether a context edit may name it.
+    editable: Vec<bool>,
+    /// The places of the first so many entries by id; filled when something asks for one.
+    places: HashMap<String, usize>,
 }
 
-/// An entry of a batch.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
-    /// Its id.
-    pub id: String,
-    /// The entry it hangs on.
+/// The lines of a batch.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Lines {
+    /// The lines, each with its newline.
+    pub bytes: Vec<u8>,
+    /// The id of each entry; each hangs on the one before.
+    pub ids: Vec<String>,
+    /// What the first one hangs on.
     pub parent: Option<String>,
+}
+
+impl Lines {
+    /// The id of the last entry; of the one the first hangs on where there is none.
+    pub fn leaf(&self) -> Option<&str> {
+        self.ids.last().or(self.parent.as_ref()).map(String::as_str)
+    }
+
+    /// Each entry's id and what it hangs on.
+    pub fn entries(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
+        let parents = std::iter::once(self.parent.as_deref());
+        let parents = parents.chain(self.ids.iter().map(|id| Some(id.as_str())));
+        self.ids.iter().map(String::as_str).zip(parents)
+    }
 }
 
 impl<'a> Batch<'a> {
     /// A batch whose first entry hangs on `start`; `None` makes it a root.
     pub fn new(session: &'a Session, start: Option<Ix>, fresh: Fresh<'a>) -> Batch<'a> {
+        let parent = start.map(|ix| session.id(ix));
         Batch {
             session,
             fresh,
             start,
-            parent: start.map(|ix| session.id(ix)),
             model: None,
-            new: HashMap::new(),
-            written: Vec::new(),
-            bytes: Vec::new(),
+            lines: Lines { parent, ..Lines::default() },
+            editable: Vec::new(),
+            places: HashMap::new(),
         }
     }
 
-    /// Adds a message or an entry, filled in, and returns its id; fails with what is wrong with it.
-    /// `place` says which one it is, such as `line 3`.
-    pub fn add(&mut self, given: &[u8], place: &str) -> Result<String> {
+    /// Adds a message or an entry, filled in; fails with what is wrong with it. `place` says which
+    /// one it is, such as `line 3`.
+    pub fn add(&mut self, given: &[u8], place: &dyn std::fmt::Display) -> Result<()> {
         let refuse = |wrong: Wrong| {
-            let dot = if wrong.field.is_empty() {
-                String::new()
-            } else {
-                format!(" '{}'", wrong.field)
+            let field = match wrong.field.as_str() {
+                "" => String::new(),
+                field => format!(" '{field}'"),
             };
-            Error::BadEntry {
-                message: format!("{place}:{dot} {}", wrong.why),
-            }
-        };
-        let raw = Raw::new(given);
-        self.check_id(raw)?
-            .map_or(Ok(()), |wrong| Err(refuse(wrong)))?;
-        let model = match &self.model {
-            Some(model) => model.clone(),
-            None => model_at(self.session, self.start)?,
+            Error::BadEntry { message: format!("{place}:{field} {}", wrong.why) }
         };
         let id = (self.fresh.new_id)();
+        // Looking for the model reads up to the root where none was ever chosen. What cannot be
+        // read names none, which an answer that needs one is told.
+        let model = || match &self.model {
+            Some(model) => model.clone(),
+            None => model_at(self.session, self.start).unwrap_or_default(),
+        };
         let tokens = || {
             let projection = Projection::build(self.session, self.start);
             projection
@@ -91,55 +103,64 @@ impl<'a> Batch<'a> {
             timestamp: self.fresh.timestamp,
             now: self.fresh.now,
             id: &id,
-            parent: self.parent.as_deref(),
+            parent: self.lines.leaf(),
             model: &model,
             tokens_before: &tokens,
         };
-        let line = build::line(raw, &defaults).map_err(refuse)?;
-        let entry = Entry::new(line.as_bytes());
-        if let Some(wrong) = self.check_target(entry)? {
+        let mut built = build(Raw::new(given), &defaults).map_err(refuse)?;
+        if let Some(new) = &mut built.model
+            && new.api.is_none()
+        {
+            // A change of model says nothing of the wire format.
+            let before = model();
+            let same = before.api.filter(|_| before.provider == new.provider);
+            new.api = same.or_else(|| Some(DEFAULT_API.to_owned()));
+        }
+        let mut wrong = None;
+        if built.id != id {
+            wrong = self.check_id(&built.id)?;
+        }
+        if wrong.is_none() {
+            wrong = self.check_target(&built)?;
+        }
+        if let Some(wrong) = wrong {
             return Err(refuse(wrong));
         }
-        let id = entry
-            .raw()
-            .str("id")
-            .map_or(id, std::borrow::Cow::into_owned);
-        self.model = Some(model_after(entry, model));
-        self.new.insert(id.clone(), is_editable(entry));
-        self.bytes.extend_from_slice(line.as_bytes());
-        self.bytes.push(b'\n');
-        let parent = self.parent.replace(id.clone());
-        self.written.push(Written {
-            id: id.clone(),
-            parent,
-        });
-        Ok(id)
+        self.model = built.model.or(self.model.take());
+        self.lines.bytes.extend_from_slice(built.line.as_bytes());
+        self.lines.bytes.push(b'\n');
+        self.lines.ids.push(built.id);
+        self.editable.push(is_editable(built.kind, built.role));
+        Ok(())
     }
 
-    /// The lines, whole.
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    /// The entries, in order.
-    pub fn written(&self) -> &[Written] {
-        &self.written
+    /// Whether nothing was added.
+    pub fn is_empty(&self) -> bool {
+        self.lines.ids.is_empty()
     }
 
     /// The id of the last entry; of the one the batch hangs on where it is empty.
     pub fn leaf(&self) -> Option<&str> {
-        self.parent.as_deref()
+        self.lines.leaf()
+    }
+
+    /// The lines, ready to be appended.
+    pub fn finish(self) -> Lines {
+        self.lines
+    }
+
+    /// The place in the batch of the entry with an id.
+    fn place_of(&mut self, id: &str) -> Option<usize> {
+        let from = self.places.len();
+        for (n, id) in self.lines.ids.iter().enumerate().skip(from) {
+            self.places.insert(id.clone(), n);
+        }
+        self.places.get(id).copied()
     }
 
     /// An id that the caller chose must be new: it would hide the entry that has it.
-    fn check_id(&self, given: Raw<'_>) -> Result<Option<Wrong>> {
-        if given.get("type").is_none() {
-            return Ok(None);
-        }
-        let Some(id) = given.str("id") else {
-            return Ok(None);
-        };
-        let taken = self.new.contains_key(&*id) || self.session.find(&id)?.is_some();
+    fn check_id(&mut self, id: &str) -> Result<Option<Wrong>> {
+        let taken = self.place_of(id).is_some() || self.session.find(id)?.is_some();
         Ok(taken.then(|| Wrong {
             field: "id".into(),
             why: format!("an entry has the id '{id}' already"),
@@ -147,25 +168,24 @@ impl<'a> Batch<'a> {
     }
 
     /// What a label or an edit names must be there, as pi demands when it makes one.
-    fn check_target(&self, entry: Entry<'_>) -> Result<Option<Wrong>> {
-        let kind = entry.kind();
-        if !matches!(kind, Kind::Label | Kind::ContextEdit) {
+    fn check_target(&mut self, built: &Built) -> Result<Option<Wrong>> {
+        let Some(target) = &built.target else {
             return Ok(None);
-        }
-        let target = entry.raw().str("targetId").unwrap_or_default();
+        };
+        let kind = built.kind;
         let wrong = |why: String| {
             Ok(Some(Wrong {
                 field: "targetId".into(),
                 why,
             }))
         };
-        if let Some(editable) = self.new.get(&*target) {
+        if let Some(place) = self.place_of(target) {
             return match kind {
-                Kind::ContextEdit if !editable => wrong(NOT_EDITABLE.into()),
+                Kind::ContextEdit if !self.editable[place] => wrong(NOT_EDITABLE.into()),
                 _ => Ok(None),
             };
         }
-        let Some(ix) = self.session.find(&target)? else {
+        let Some(ix) = self.session.find(target)? else {
             return wrong(format!("no entry has the id '{target}'"));
         };
         if kind == Kind::Label {
@@ -178,7 +198,7 @@ impl<'a> Batch<'a> {
         if !path.any(|above| above.is_ok_and(|above| above == ix)) {
             return wrong(format!("'{target}' is not on the path"));
         }
-        if !is_editable(Entry::new(&self.session.line(ix)?)) {
+        if !is_editable(self.session.kind(ix), self.session.role(ix)) {
             return wrong(NOT_EDITABLE.into());
         }
         Ok(None)
@@ -188,19 +208,13 @@ impl<'a> Batch<'a> {
 const NOT_EDITABLE: &str =
     "an edit needs a user, assistant or toolResult message or a custom_message";
 
-fn is_editable(entry: Entry<'_>) -> bool {
-    match entry.kind() {
-        Kind::CustomMessage => true,
-        Kind::Message => {
-            let role = entry.role_name().unwrap_or_default();
-            matches!(
-                Role::of(role.as_bytes()),
-                Role::User | Role::Assistant | Role::ToolResult
-            )
-        }
-        _ => false,
-    }
+fn is_editable(kind: Kind, role: Role) -> bool {
+    let is_editable_role = matches!(role, Role::User | Role::Assistant | Role::ToolResult);
+    kind == Kind::CustomMessage || (kind == Kind::Message && is_editable_role)
 }
+
+/// The wire format of most servers, in JSON, where nothing says.
+const DEFAULT_API: &str = "\"openai-completions\"";
 
 /// What an answer at a place would be said to come from: the nearest model above it.
 fn model_at(session: &Session, at: Option<Ix>) -> Result<ModelInForce> {
@@ -224,7 +238,7 @@ fn model_at(session: &Session, at: Option<Ix>) -> Result<ModelInForce> {
         }
     }
     if model.model.is_some() && model.api.is_none() {
-        model.api = Some("\"openai-completions\"".to_owned());
+        model.api = Some(DEFAULT_API.to_owned());
     }
     Ok(model)
 }

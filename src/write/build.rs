@@ -1,9 +1,12 @@
 //! Entries from what a caller gives: missing parts are filled in, and what pi 1.6.0 could not
 //! read back is refused, with the field that is wrong.
 
+use std::borrow::Cow;
+
 use crate::entry::{Kind, Role};
 use crate::json::Raw;
-use crate::json::object::{Object, text_block, with_key};
+use crate::json::draft::Draft;
+use crate::json::object::text_block;
 
 /// Provider, model and wire format of the answers at some place.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -27,8 +30,8 @@ pub struct Defaults<'a> {
     pub id: &'a str,
     /// The entry it hangs on; `None` makes a root.
     pub parent: Option<&'a str>,
-    /// For answers.
-    pub model: &'a ModelInForce,
+    /// For answers: the model in force at the parent.
+    pub model: &'a dyn Fn() -> ModelInForce,
     /// For compactions: the estimated tokens at the parent.
     pub tokens_before: &'a dyn Fn() -> u64,
 }
@@ -62,185 +65,230 @@ fn wrong<T>(field: impl Into<String>, why: impl Into<String>) -> Checked<T> {
 
 /// JSON text of a string.
 pub fn quote(text: &str) -> String {
+    // Ids and times need no escapes.
+    if text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b':' | b'.')) {
+        return ["\"", text, "\""].concat();
+    }
     serde_json::to_string(text).unwrap_or_default()
 }
 
-/// The line of an entry made of a message (it has `role`) or an entry (it has `type`), without its
-/// newline.
-pub fn line(given: Raw<'_>, defaults: &Defaults<'_>) -> Checked<String> {
+/// An entry, filled in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Built {
+    /// Its line, without the newline.
+    pub line: String,
+    /// Its id.
+    pub id: String,
+    /// What it is.
+    pub kind: Kind,
+    /// The role of its message; `Other` for anything but a message.
+    pub role: Role,
+    /// What a label or an edit is about.
+    pub target: Option<String>,
+    /// The model in force behind it, where it says.
+    pub model: Option<ModelInForce>,
+}
+
+/// The entry made of a message (it has `role`) or an entry (it has `type`).
+pub fn build(given: Raw<'_>, defaults: &Defaults<'_>) -> Checked<Built> {
     if !given.is_object() {
         return wrong("", "it is no JSON object");
     }
-    if given.get("type").is_some() {
-        return entry(given, defaults);
+    let draft = Draft::new(given);
+    if draft.get("type").is_some() {
+        return entry(draft, defaults);
     }
-    if given.get("role").is_some() {
-        let message = message(given, defaults, "")?;
-        let mut out = Object::new("type", "\"message\"");
-        let parent = defaults.parent.map_or_else(|| "null".to_owned(), quote);
-        out.push("id", &quote(defaults.id));
-        out.push("parentId", &parent);
-        out.push("timestamp", &quote(defaults.timestamp));
-        out.push("message", &message);
-        return Ok(out.finish());
+    if draft.get("role").is_none() {
+        return wrong(
+            "type",
+            "it has neither 'role' (a message) nor 'type' (an entry)",
+        );
     }
-    wrong(
-        "type",
-        "it has neither 'role' (a message) nor 'type' (an entry)",
-    )
+    let (message, role, model) = message(draft, defaults, "")?;
+    let mut line = String::with_capacity(given.bytes().len() + 512);
+    line.push_str("{\"type\":\"message\",\"id\":");
+    line.push_str(&quote(defaults.id));
+    line.push_str(",\"parentId\":");
+    line.push_str(&parent_of(defaults));
+    line.push_str(",\"timestamp\":");
+    line.push_str(&quote(defaults.timestamp));
+    line.push_str(",\"message\":");
+    message.write(&mut line);
+    line.push('}');
+    let id = defaults.id.to_owned();
+    Ok(Built {
+        line,
+        id,
+        kind: Kind::Message,
+        role,
+        target: None,
+        model,
+    })
+}
+
+fn parent_of(defaults: &Defaults<'_>) -> String {
+    defaults.parent.map_or_else(|| "null".to_owned(), quote)
 }
 
 /// Fills an entry in. Its own `id` and `timestamp` stay, its `parentId` is the defaults'.
-fn entry(given: Raw<'_>, defaults: &Defaults<'_>) -> Checked<String> {
-    let Some(name) = given.str("type").filter(|t| !t.is_empty()) else {
+fn entry(mut draft: Draft<'_>, defaults: &Defaults<'_>) -> Checked<Built> {
+    let Some(name) = draft.str("type").filter(|t| !t.is_empty()) else {
         return wrong("type", "must be a string");
     };
     let kind = Kind::of(name.as_bytes());
-    let mut out = given.to_json().into_owned();
-    let mut set = |key: &str, value: &str| {
-        out = with_key(Raw::new(out.as_bytes()), key, Some(value));
+    let own_id = if draft.lacks("id") {
+        None
+    } else {
+        string(&draft, "id", "")?;
+        draft.str("id").map(Cow::into_owned)
     };
+    if own_id.as_deref() == Some("") {
+        return wrong("id", "must not be empty");
+    }
+    let id = own_id.unwrap_or_else(|| defaults.id.to_owned());
+    let (mut role, mut model) = (Role::Other, None);
     match kind {
         Kind::Session => return wrong("type", "a session has one header, which it has already"),
         Kind::Message => {
-            let inner = given.get("message").filter(|m| m.is_object());
-            let Some(inner) = inner else {
+            let Some(inner) = draft.get("message").filter(|m| m.is_object()) else {
                 return wrong("message", "must be an object");
             };
-            set("message", &message(inner, defaults, "message.")?);
+            let filled = message(Draft::new(inner), defaults, "message.")?;
+            draft.set("message", filled.0.finish());
+            (role, model) = (filled.1, filled.2);
         }
         Kind::CustomMessage => {
-            string(given, "customType", "")?;
-            user_content(given, "")?;
-            if missing(given, "display") {
-                set("display", "true");
-            }
+            string(&draft, "customType", "")?;
+            user_content(&draft, "")?;
+            draft.fill("display", "true");
         }
         Kind::BranchSummary => {
-            string(given, "summary", "")?;
-            if missing(given, "fromId") {
-                set("fromId", &quote(defaults.parent.unwrap_or("root")));
+            string(&draft, "summary", "")?;
+            if draft.lacks("fromId") {
+                draft.set("fromId", quote(defaults.parent.unwrap_or("root")));
+            } else {
+                string(&draft, "fromId", "")?;
             }
         }
         Kind::Compaction => {
-            string(given, "summary", "")?;
-            if missing(given, "firstKeptEntryId") {
-                let own = given.str("id");
-                set(
-                    "firstKeptEntryId",
-                    &quote(own.as_deref().unwrap_or(defaults.id)),
-                );
+            string(&draft, "summary", "")?;
+            if draft.lacks("firstKeptEntryId") {
+                draft.set("firstKeptEntryId", quote(&id));
+            } else {
+                string(&draft, "firstKeptEntryId", "")?;
             }
-            if missing(given, "tokensBefore") {
-                set("tokensBefore", &(defaults.tokens_before)().to_string());
+            match draft.get("tokensBefore").filter(|tokens| !tokens.is_null()) {
+                None => draft.set("tokensBefore", (defaults.tokens_before)().to_string()),
+                Some(tokens) if tokens.as_f64().is_none() => {
+                    return wrong("tokensBefore", "must be a number");
+                }
+                Some(_) => {}
             }
         }
         Kind::ContextEdit => {
-            string(given, "targetId", "")?;
-            replacement(given)?;
+            string(&draft, "targetId", "")?;
+            replacement(&draft)?;
         }
         Kind::ModelChange => {
-            string(given, "provider", "")?;
-            string(given, "modelId", "")?;
+            string(&draft, "provider", "")?;
+            string(&draft, "modelId", "")?;
+            let json = |key| draft.json(key).map(Cow::into_owned);
+            model = Some(ModelInForce {
+                provider: json("provider"),
+                model: json("modelId"),
+                api: None,
+            });
         }
-        Kind::ThinkingLevelChange => string(given, "thinkingLevel", "")?,
+        Kind::ThinkingLevelChange => string(&draft, "thinkingLevel", "")?,
         Kind::Usage => {
             for key in ["kind", "provider", "model"] {
-                string(given, key, "")?;
+                string(&draft, key, "")?;
             }
-            set("usage", &usage(given.get("usage"), "usage")?);
+            let usage = usage(draft.get("usage"), "usage")?;
+            draft.set("usage", usage);
         }
         Kind::Label => {
-            string(given, "targetId", "")?;
-            if !missing(given, "label") {
-                string(given, "label", "")?;
+            string(&draft, "targetId", "")?;
+            if !draft.lacks("label") {
+                string(&draft, "label", "")?;
             }
         }
-        Kind::SessionInfo => string(given, "name", "")?,
-        Kind::Custom => string(given, "customType", "")?,
+        Kind::SessionInfo => string(&draft, "name", "")?,
+        Kind::Custom => string(&draft, "customType", "")?,
         Kind::Other => {}
     }
-    for (key, value) in [("id", defaults.id), ("timestamp", defaults.timestamp)] {
-        if missing(given, key) {
-            set(key, &quote(value));
-        } else if key == "id" {
-            string(given, key, "")?;
-            if given.str("id").is_some_and(|id| id.is_empty()) {
-                return wrong("id", "must not be empty");
-            }
-        }
-    }
-    set(
-        "parentId",
-        &defaults.parent.map_or_else(|| "null".to_owned(), quote),
-    );
-    Ok(out)
+    draft.fill("id", quote(&id));
+    draft.fill("timestamp", quote(defaults.timestamp));
+    draft.set("parentId", parent_of(defaults));
+    let has_target = matches!(kind, Kind::Label | Kind::ContextEdit);
+    let target = draft
+        .str("targetId")
+        .filter(|_| has_target)
+        .map(Cow::into_owned);
+    Ok(Built {
+        line: draft.finish(),
+        id,
+        kind,
+        role,
+        target,
+        model,
+    })
 }
 
-fn missing(given: Raw<'_>, key: &str) -> bool {
-    given.get(key).is_none_or(Raw::is_null)
+fn string(draft: &Draft<'_>, key: &str, at: &str) -> Checked<()> {
+    let value = draft.get(key).unwrap_or_default();
+    is_string(value, key, at)
 }
 
-fn string(given: Raw<'_>, key: &str, at: &str) -> Checked<()> {
-    if given.get(key).is_some_and(Raw::is_string) {
+fn is_string(value: Raw<'_>, key: &str, at: &str) -> Checked<()> {
+    if value.is_string() {
         return Ok(());
     }
     wrong(format!("{at}{key}"), "must be a string")
 }
 
+type Message<'a> = (Draft<'a>, Role, Option<ModelInForce>);
+
 /// Fills a message in. `at` stands before the names of its fields.
-fn message(given: Raw<'_>, defaults: &Defaults<'_>, at: &str) -> Checked<String> {
-    let role = given.str("role").unwrap_or_default();
-    let mut out = given.to_json().into_owned();
-    let mut set = |key: &str, value: &str| {
-        out = with_key(Raw::new(out.as_bytes()), key, Some(value));
-    };
-    match Role::of(role.as_bytes()) {
-        Role::User => user_content(given, at)?,
-        Role::Custom if role == "custom" => {
-            string(given, "customType", at)?;
-            user_content(given, at)?;
-            if missing(given, "display") {
-                set("display", "true");
-            }
+fn message<'a>(mut draft: Draft<'a>, defaults: &Defaults<'_>, at: &str) -> Checked<Message<'a>> {
+    let name = draft.str("role").unwrap_or_default();
+    let role = Role::of(name.as_bytes());
+    let mut model = None;
+    match role {
+        Role::User => user_content(&draft, at)?,
+        Role::Custom if name == "custom" => {
+            string(&draft, "customType", at)?;
+            user_content(&draft, at)?;
+            draft.fill("display", "true");
         }
-        Role::Assistant => answer(given, defaults, at, &mut set)?,
+        Role::Assistant => model = Some(answer(&mut draft, defaults, at)?),
         Role::ToolResult => {
-            string(given, "toolCallId", at)?;
-            string(given, "toolName", at)?;
-            if let Some(content) = list_content(given, at)? {
-                set("content", &content);
-            } else {
-                user_content(given, at)?;
+            string(&draft, "toolCallId", at)?;
+            string(&draft, "toolName", at)?;
+            if !listed_content(&mut draft, at)? {
+                user_content(&draft, at)?;
             }
-            if missing(given, "isError") {
-                set("isError", "false");
-            }
-            if !missing(given, "usage") {
-                set("usage", &usage(given.get("usage"), &format!("{at}usage"))?);
+            draft.fill("isError", "false");
+            if !draft.lacks("usage") {
+                let usage = usage(draft.get("usage"), &format!("{at}usage"))?;
+                draft.set("usage", usage);
             }
         }
         Role::System => {
-            if missing(given, "content") {
-                set("content", "\"\"");
+            if draft.lacks("content") {
+                draft.set("content", "\"\"");
             } else {
-                user_content(given, at)?;
+                user_content(&draft, at)?;
             }
         }
         Role::BashExecution => {
-            string(given, "command", at)?;
-            for (key, value) in [
-                ("output", "\"\""),
-                ("cancelled", "false"),
-                ("truncated", "false"),
-            ] {
-                if missing(given, key) {
-                    set(key, value);
-                }
+            string(&draft, "command", at)?;
+            if !draft.lacks("output") {
+                string(&draft, "output", at)?;
             }
-            if !missing(given, "output") {
-                string(given, "output", at)?;
-            }
+            draft.fill("output", "\"\"");
+            draft.fill("cancelled", "false");
+            draft.fill("truncated", "false");
         }
         Role::BranchSummary => {
             return wrong(
@@ -259,93 +307,103 @@ fn message(given: Raw<'_>, defaults: &Defaults<'_>, at: &str) -> Checked<String>
             return wrong(format!("{at}role"), format!("must be {roles}"));
         }
     }
-    match given.get("timestamp").filter(|t| !t.is_null()) {
-        None => set("timestamp", &defaults.now.to_string()),
-        Some(time) if time.as_f64().is_none() => {
-            return wrong(format!("{at}timestamp"), "must be a number of milliseconds");
-        }
-        Some(_) => {}
+    if draft.lacks("timestamp") {
+        draft.set("timestamp", defaults.now.to_string());
+    } else if draft.get("timestamp").and_then(Raw::as_f64).is_none() {
+        return wrong(format!("{at}timestamp"), "must be a number of milliseconds");
     }
-    Ok(out)
+    Ok((draft, role, model))
 }
 
-/// Fills an answer in; `set` sets its keys.
-fn answer(
-    given: Raw<'_>,
-    defaults: &Defaults<'_>,
-    at: &str,
-    set: &mut dyn FnMut(&str, &str),
-) -> Checked<()> {
-    if let Some(content) = list_content(given, at)? {
-        set("content", &content);
-    } else {
-        assistant_content(given, at)?;
+/// Fills an answer in; returns the model that it says it is by.
+fn answer(draft: &mut Draft<'_>, defaults: &Defaults<'_>, at: &str) -> Checked<ModelInForce> {
+    if !listed_content(draft, at)? {
+        assistant_content(draft, at)?;
     }
-    let model = defaults.model;
+    let lacks = ["api", "provider", "model"]
+        .iter()
+        .any(|key| draft.lacks(key));
+    let model = if lacks {
+        (defaults.model)()
+    } else {
+        ModelInForce::default()
+    };
     let known = [
-        ("api", &model.api),
-        ("provider", &model.provider),
-        ("model", &model.model),
+        ("api", model.api),
+        ("provider", model.provider),
+        ("model", model.model),
     ];
     for (key, in_force) in known {
-        if !missing(given, key) {
-            string(given, key, at)?;
+        if !draft.lacks(key) {
+            string(draft, key, at)?;
         } else if let Some(value) = in_force {
-            set(key, value);
+            draft.set(key, value);
         } else {
             let why = "no model is in force at the parent, so the message must name its own";
             return wrong(format!("{at}{key}"), why);
         }
     }
-    set("usage", &usage(given.get("usage"), &format!("{at}usage"))?);
-    if missing(given, "stopReason") {
-        let calls = given.get("content").into_iter().flat_map(Raw::items);
+    let usage = usage(draft.get("usage"), &format!("{at}usage"))?;
+    draft.set("usage", usage);
+    if draft.lacks("stopReason") {
+        let calls = draft.get("content").into_iter().flat_map(Raw::items);
         let calls = calls.filter(|b| b.str("type").is_some_and(|t| t == "toolCall"));
         let reason = if calls.count() > 0 {
             "\"toolUse\""
         } else {
             "\"stop\""
         };
-        set("stopReason", reason);
+        draft.set("stopReason", reason);
     } else {
-        string(given, "stopReason", at)?;
+        string(draft, "stopReason", at)?;
     }
-    Ok(())
+    let json = |key| draft.json(key).map(Cow::into_owned);
+    Ok(ModelInForce {
+        provider: json("provider"),
+        model: json("model"),
+        api: json("api"),
+    })
 }
 
-/// For roles whose content pi reads as a list: the list that a string, or nothing, stands for;
-/// `None` where it is one already.
-fn list_content(given: Raw<'_>, at: &str) -> Checked<Option<String>> {
-    match given.get("content").filter(|c| !c.is_null()) {
-        None => Ok(Some("[]".to_owned())),
-        Some(content) if content.is_string() => Ok(Some(text_block(&content.to_json()))),
-        Some(content) if content.is_array() => Ok(None),
-        Some(_) => wrong(
-            format!("{at}content"),
-            "must be a string or a list of blocks",
-        ),
+/// For roles whose content pi reads as a list: a string, or nothing, becomes one. False where it
+/// is one already.
+fn listed_content(draft: &mut Draft<'_>, at: &str) -> Checked<bool> {
+    match draft.get("content").filter(|c| !c.is_null()) {
+        None => draft.set("content", "[]"),
+        Some(content) if content.is_string() => {
+            draft.set("content", text_block(&content.to_json()));
+        }
+        Some(content) if content.is_array() => return Ok(false),
+        Some(_) => {
+            return wrong(
+                format!("{at}content"),
+                "must be a string or a list of blocks",
+            );
+        }
     }
+    Ok(true)
 }
 
 /// A string, or a list of text and image blocks.
-fn user_content(given: Raw<'_>, at: &str) -> Checked<()> {
-    let content = given.get("content").unwrap_or_default();
+fn user_content(draft: &Draft<'_>, at: &str) -> Checked<()> {
+    user_blocks(draft.get("content").unwrap_or_default(), &format!("{at}content"))
+}
+
+fn user_blocks(content: Raw<'_>, at: &str) -> Checked<()> {
     if content.is_string() {
         return Ok(());
     }
     if !content.is_array() {
-        return wrong(
-            format!("{at}content"),
-            "must be a string or a list of blocks",
-        );
+        return wrong(at, "must be a string or a list of blocks");
     }
     for (n, block) in content.items().enumerate() {
-        let at = format!("{at}content[{n}].");
+        let at = format!("{at}[{n}].");
+        let string = |key| is_string(block.get(key).unwrap_or_default(), key, &at);
         match block.str("type").as_deref() {
-            Some("text") => string(block, "text", &at)?,
+            Some("text") => string("text")?,
             Some("image") => {
-                string(block, "data", &at)?;
-                string(block, "mimeType", &at)?;
+                string("data")?;
+                string("mimeType")?;
             }
             _ => return wrong(format!("{at}type"), "must be 'text' or 'image'"),
         }
@@ -354,16 +412,17 @@ fn user_content(given: Raw<'_>, at: &str) -> Checked<()> {
 }
 
 /// A list of text, thinking and toolCall blocks.
-fn assistant_content(given: Raw<'_>, at: &str) -> Checked<()> {
-    let content = given.get("content").unwrap_or_default();
+fn assistant_content(draft: &Draft<'_>, at: &str) -> Checked<()> {
+    let content = draft.get("content").unwrap_or_default();
     for (n, block) in content.items().enumerate() {
         let at = format!("{at}content[{n}].");
+        let string = |key| is_string(block.get(key).unwrap_or_default(), key, &at);
         match block.str("type").as_deref() {
-            Some("text") => string(block, "text", &at)?,
-            Some("thinking") => string(block, "thinking", &at)?,
+            Some("text") => string("text")?,
+            Some("thinking") => string("thinking")?,
             Some("toolCall") => {
-                string(block, "id", &at)?;
-                string(block, "name", &at)?;
+                string("id")?;
+                string("name")?;
                 if !block.get("arguments").is_some_and(Raw::is_object) {
                     return wrong(format!("{at}arguments"), "must be an object");
                 }
@@ -381,68 +440,50 @@ fn assistant_content(given: Raw<'_>, at: &str) -> Checked<()> {
 
 /// A usage with everything that pi adds up.
 fn usage(given: Option<Raw<'_>>, at: &str) -> Checked<String> {
-    const KINDS: [&str; 4] = ["input", "output", "cacheRead", "cacheWrite"];
-    let given = given.filter(|u| !u.is_null()).unwrap_or(Raw::new(b"{}"));
-    if !given.is_object() {
-        return wrong(at, "must be an object");
-    }
-    let mut out = given.to_json().into_owned();
-    let number = |object: Raw<'_>, key: &str, at: &str| match object.get(key) {
-        None => Ok(0.0),
-        Some(value) if value.is_null() => Ok(0.0),
-        Some(value) => value.as_f64().ok_or_else(|| Wrong {
-            field: format!("{at}.{key}"),
-            why: "must be a number".to_owned(),
-        }),
+    let object = |value: Option<Raw<'_>>, at: &str| match value.filter(|u| !u.is_null()) {
+        None => Ok(Vec::new()),
+        Some(value) if value.is_object() => Ok(value.bytes().to_vec()),
+        Some(_) => wrong(at, "must be an object"),
     };
-    let fill = |out: &mut String, object: Raw<'_>, at: &str, last: &str| -> Checked<()> {
-        let mut total = 0.0;
-        for key in KINDS {
-            total += number(object, key, at)?;
-            if missing(object, key) {
-                *out = with_key(Raw::new(out.as_bytes()), key, Some("0"));
-            }
-        }
-        number(object, last, at)?;
-        if missing(object, last) {
-            let total = crate::json::js::number(total);
-            *out = with_key(Raw::new(out.as_bytes()), last, Some(&total));
-        }
-        Ok(())
-    };
-    fill(&mut out, given, at, "totalTokens")?;
-    let cost = given
-        .get("cost")
-        .filter(|c| !c.is_null())
-        .unwrap_or(Raw::new(b"{}"));
+    let given = object(given, at)?;
+    let mut usage = Draft::new(Raw::new(&given));
+    fill_sums(&mut usage, at, "totalTokens")?;
     let cost_at = format!("{at}.cost");
-    if !cost.is_object() {
-        return wrong(cost_at, "must be an object");
+    let cost = object(usage.get("cost"), &cost_at)?;
+    let mut cost = Draft::new(Raw::new(&cost));
+    fill_sums(&mut cost, &cost_at, "total")?;
+    usage.set("cost", cost.finish());
+    Ok(usage.finish())
+}
+
+/// Fills in the kinds of tokens, or their costs, and their sum.
+fn fill_sums(draft: &mut Draft<'_>, at: &str, sum: &'static str) -> Checked<()> {
+    let mut total = 0.0;
+    for key in ["input", "output", "cacheRead", "cacheWrite", sum] {
+        match draft.get(key).filter(|value| !value.is_null()) {
+            Some(value) => match value.as_f64() {
+                Some(n) => total += n,
+                None => return wrong(format!("{at}.{key}"), "must be a number"),
+            },
+            None if key == sum => draft.set(key, crate::json::js::number(total)),
+            None => draft.set(key, "0"),
+        }
     }
-    let mut filled = cost.to_json().into_owned();
-    fill(&mut filled, cost, &cost_at, "total")?;
-    Ok(with_key(Raw::new(out.as_bytes()), "cost", Some(&filled)))
+    Ok(())
 }
 
 /// What a `context_edit` puts in its target's place: nothing, or a content.
-fn replacement(given: Raw<'_>) -> Checked<()> {
-    let Some(value) = given.get("replacement") else {
+fn replacement(draft: &Draft<'_>) -> Checked<()> {
+    let Some(value) = draft.get("replacement") else {
         return wrong("replacement", "must be null or an object with 'content'");
     };
     if value.is_null() {
         return Ok(());
     }
-    if !value.is_object() || value.get("content").is_none() {
-        return wrong("replacement", "must be null or an object with 'content'");
+    match value.get("content").filter(|_| value.is_object()) {
+        None => wrong("replacement", "must be null or an object with 'content'"),
+        Some(content) => user_blocks(content, "replacement.content"),
     }
-    let content = value.get("content").unwrap_or_default();
-    if content.is_string() || content.is_array() {
-        return Ok(());
-    }
-    wrong(
-        "replacement.content",
-        "must be a string or a list of blocks",
-    )
 }
 
 #[cfg(test)]
@@ -460,10 +501,10 @@ mod tests {
             now: 7,
             id: "new",
             parent: Some("up"),
-            model: &model,
+            model: &|| model.clone(),
             tokens_before: &|| 42,
         };
-        line(Raw::new(json.as_bytes()), &defaults)
+        build(Raw::new(json.as_bytes()), &defaults).map(|built| built.line)
     }
 
     #[test]
@@ -555,6 +596,22 @@ mod tests {
             (
                 r#"{"type":"context_edit","targetId":"x","replacement":{"content":5}}"#,
                 "replacement.content",
+            ),
+            (
+                r#"{"type":"context_edit","targetId":"x","replacement":{"content":[{"type":"text"}]}}"#,
+                "replacement.content[0].text",
+            ),
+            (
+                r#"{"type":"branch_summary","summary":"s","fromId":5}"#,
+                "fromId",
+            ),
+            (
+                r#"{"type":"compaction","summary":"s","firstKeptEntryId":{}}"#,
+                "firstKeptEntryId",
+            ),
+            (
+                r#"{"type":"compaction","summary":"s","tokensBefore":"many"}"#,
+                "tokensBefore",
             ),
             (r#"{"type":"session_info"}"#, "name"),
             (r#"{"type":"label","targetId":"x","label":5}"#, "label"),

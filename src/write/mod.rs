@@ -16,7 +16,7 @@ use crate::store::header::{Migration, State};
 use crate::store::index::Ix;
 use crate::store::leaf::{self, Pointer};
 use crate::store::lock::{Lock, PATIENCE};
-use crate::store::moves::{self, Move};
+use crate::store::moves::{Log, Move};
 
 /// Why the leaf moves, for the log.
 #[derive(Debug, Clone)]
@@ -27,6 +27,14 @@ pub struct Reason<'a> {
     pub message: Option<&'a str>,
     /// When, in Unix milliseconds.
     pub now: i64,
+}
+
+/// What came of a change that was made.
+#[derive(Debug)]
+#[must_use = "it may hold something to tell"]
+pub struct Done {
+    /// Why the change is not in the log of moves, where it counts as one of pi then.
+    pub unlogged: Option<Error>,
 }
 
 /// A session that is locked and was looked at under the lock.
@@ -42,10 +50,11 @@ pub struct Writer {
 impl Writer {
     /// Waits for the lock and looks at the file.
     pub fn open(path: &Path) -> Result<Writer> {
-        // A file that is no session gets no state directory beside it.
-        Session::open(path)?;
+        // A file that is none of ours gets no state directory beside it.
+        check_known(&Session::open(path)?, path)?;
         let lock = Lock::acquire(path, PATIENCE)?;
         let session = Session::open(path)?;
+        check_known(&session, path)?;
         let old = session.leaf()?.ix.map(|ix| session.id(ix));
         Ok(Writer {
             path: path.to_owned(),
@@ -83,50 +92,43 @@ impl Writer {
     /// Fails where entries must not be added: the file is of another version, or pi would not
     /// open it.
     pub fn check_writable(&self) -> Result<()> {
-        let refuse = |reason: &str, hint: &str| {
-            Err(Error::NotWritable {
-                session: self.path.clone(),
-                reason: reason.to_owned(),
-                hint: hint.to_owned(),
-            })
-        };
-        let copy = "'pis copy' makes a version 3 file of it, which can be written to";
+        check_known(&self.session, &self.path)?;
+        let refuse = |reason| refuse(&self.path, reason, COPY);
         match self.session.state() {
-            State::Fine => {}
-            State::ByteOrderMark => return refuse("it begins with a byte order mark", copy),
-            State::HeaderNotFirst => return refuse("its header is not its first record", copy),
-            State::NoHeader => return refuse("it has no header", copy),
-        }
-        if self.session.header().is_newer() {
-            let version = self.session.header().version;
-            return refuse(
-                &format!("its version is {version}, and pis knows only 3"),
-                "a newer pis may know it",
-            );
+            State::ByteOrderMark => return refuse("it begins with a byte order mark"),
+            State::HeaderNotFirst => return refuse("its header is not its first record"),
+            State::Fine | State::NoHeader => {}
         }
         match self.session.migration() {
             Migration::None => Ok(()),
-            Migration::Roles => refuse("its version is 2", copy),
-            Migration::Ids => refuse("it is of version 1, without ids", copy),
+            Migration::Roles => refuse("its version is 2"),
+            Migration::Ids => refuse("it is of version 1, without ids"),
         }
     }
 
     /// Appends whole lines, the last of which is the entry `leaf`, and moves the leaf there. With
     /// `exactly`, nothing is written where another program has appended since the look.
-    pub fn append(self, lines: &[u8], leaf: &str, exactly: bool, why: &Reason<'_>) -> Result<()> {
+    ///
+    /// An error other than [`Error::WrittenBeside`] means that the file is as it was, or says what
+    /// was left in it.
+    pub fn append(self, lines: &[u8], leaf: &str, exactly: bool, why: &Reason<'_>) -> Result<Done> {
         self.check_writable()?;
+        // Whatever keeps the log from being written should show before anything is.
+        let log = Log::open(self.lock.dir())?;
         let landed = append(&self.path, self.session.size(), exactly, lines)?;
-        // Whoever comes first, the log or HEAD: an append has moved the leaf already.
-        leaf::remove(self.lock.dir())?;
-        self.log(Some(leaf), landed.end, why)?;
+        // From here on the entries are there, and nothing may say otherwise: a caller would append
+        // them again. An old HEAD does not hold for the longer file, so it is only litter.
+        let _ = leaf::remove(self.lock.dir());
+        let done = self.log(log, Some(leaf), landed.end, why);
         if landed.beside {
             return Err(Error::WrittenBeside { session: self.path });
         }
-        Ok(())
+        Ok(done)
     }
 
     /// Moves the leaf without touching the session.
-    pub fn point(self, target: Option<Ix>, why: &Reason<'_>) -> Result<()> {
+    pub fn point(self, target: Option<Ix>, why: &Reason<'_>) -> Result<Done> {
+        let log = Log::open(self.lock.dir())?;
         let size = self.session.size();
         let id = target.map(|ix| self.session.id(ix));
         if self.session.leaf()?.pi == target {
@@ -151,10 +153,10 @@ impl Writer {
                 ),
             });
         }
-        self.log(id.as_deref(), size, why)
+        Ok(self.log(log, id.as_deref(), size, why))
     }
 
-    fn log(&self, new: Option<&str>, size: u64, why: &Reason<'_>) -> Result<()> {
+    fn log(&self, log: Log, new: Option<&str>, size: u64, why: &Reason<'_>) -> Done {
         let step = Move {
             time: why.now,
             op: why.op.to_owned(),
@@ -163,6 +165,32 @@ impl Writer {
             size,
             reason: why.message.map(str::to_owned),
         };
-        moves::write(self.lock.dir(), &step)
+        Done {
+            unlogged: log.write(&step).err(),
+        }
     }
+}
+
+const COPY: &str = "'pis copy' makes a version 3 file of it, which can be written to";
+
+fn refuse(path: &Path, reason: &str, hint: &str) -> Result<()> {
+    Err(Error::NotWritable {
+        session: path.to_owned(),
+        reason: reason.to_owned(),
+        hint: hint.to_owned(),
+    })
+}
+
+/// Fails where nothing of pis belongs, not even a leaf beside the file: pi takes it for no session,
+/// or its version is one that pis does not know.
+fn check_known(session: &Session, path: &Path) -> Result<()> {
+    if session.state() == State::NoHeader {
+        return refuse(path, "it has no header", COPY);
+    }
+    if session.header().is_newer() {
+        let version = session.header().version;
+        let reason = format!("its version is {version}, and pis knows only 3");
+        return refuse(path, &reason, "a newer pis may know it");
+    }
+    Ok(())
 }

@@ -86,6 +86,61 @@ impl World {
         run(self.command(args), stdin.as_ref().to_vec())
     }
 
+    /// A world with a session `s.jsonl`, for [`World::on`].
+    pub(crate) fn with(session: impl AsRef<[u8]>) -> World {
+        let world = World::new();
+        world.write("s.jsonl", session);
+        world
+    }
+
+    /// Runs pis on `s.jsonl`.
+    pub(crate) fn on(&self, args: &[&str]) -> Ran {
+        self.on_with(args, "")
+    }
+
+    /// Runs pis on `s.jsonl` with something on its standard input.
+    pub(crate) fn on_with(&self, args: &[&str], stdin: impl AsRef<[u8]>) -> Ran {
+        self.pis_env(&[("PIS_SESSION", "./s.jsonl")], args, stdin)
+    }
+
+    /// Runs pis on `s.jsonl`, which must succeed without a word on stderr.
+    pub(crate) fn done(&self, args: &[&str]) -> String {
+        let ran = self.on(args);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "pis {args:?}");
+        ran.stdout
+    }
+
+    /// Runs pis with variables set and something on its standard input.
+    pub(crate) fn pis_env(
+        &self,
+        vars: &[(&str, &str)],
+        args: &[&str],
+        stdin: impl AsRef<[u8]>,
+    ) -> Ran {
+        let mut command = self.command(args);
+        command.envs(vars.iter().copied());
+        run(command, stdin.as_ref().to_vec())
+    }
+
+    /// The leaf of `s.jsonl`.
+    pub(crate) fn leaf(&self) -> String {
+        self.on(&["rev-parse", "@"]).stdout.trim_end().to_owned()
+    }
+
+    /// What `s.jsonl` holds.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        std::fs::read(self.path("s.jsonl")).expect("the session")
+    }
+
+    /// The entries of `s.jsonl` from the nth line on, the header being line 0.
+    pub(crate) fn stored(&self, from: usize) -> Vec<Value> {
+        let text = String::from_utf8(self.bytes()).expect("UTF-8");
+        let lines = text.lines().skip(from);
+        lines
+            .map(|line| serde_json::from_str(line).expect("a line of JSON"))
+            .collect()
+    }
+
     /// Runs pis, which must succeed without a word on stderr, and returns what it printed.
     pub(crate) fn ok(&self, args: &[&str]) -> String {
         let ran = self.pis(args);
@@ -208,6 +263,18 @@ fn run(command: Command, stdin: Vec<u8>) -> Ran {
 }
 
 impl Ran {
+    /// The one object on stdout.
+    pub(crate) fn object(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|e| panic!("{e}: {self:?}"))
+    }
+
+    /// The kind of the error on stderr, of a run with `--json`.
+    pub(crate) fn error(&self) -> String {
+        let last = self.stderr.lines().last().unwrap_or_default();
+        let value: Value = serde_json::from_str(last).unwrap_or_else(|e| panic!("{e}: {self:?}"));
+        value["error"]["kind"].as_str().unwrap_or_default().to_owned()
+    }
+
     /// The kinds of the notes on stderr, of a run with `--json`.
     pub(crate) fn notes(&self) -> Vec<String> {
         let lines = self

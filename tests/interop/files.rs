@@ -12,22 +12,10 @@ pub(crate) fn collect(reference: &Reference, dir: &Path) -> Vec<PathBuf> {
     let sessions = variable("PIS_INTEROP_SESSIONS").map_or(SESSIONS, |n| {
         n.parse().expect("PIS_INTEROP_SESSIONS is a number")
     });
-    let seed = "1";
     // Written by pi's own session manager, and written to have odd shapes.
-    for (script, name, count) in [
-        ("generate.mjs", "random", sessions),
-        ("damage.mjs", "damaged", sessions / 5),
-    ] {
-        let count = count.to_string();
-        reference.script(
-            script,
-            &[dir.join(name).as_os_str(), count.as_ref(), seed.as_ref()],
-        );
-    }
-    let mut files = Vec::new();
-    for name in ["random", "damaged"] {
-        files.extend(sessions_of(&dir.join(name)));
-    }
+    let mut files = generated(reference, "generate.mjs", &dir.join("random"), sessions, 1);
+    let damaged = dir.join("damaged");
+    files.extend(generated(reference, "damage.mjs", &damaged, sessions / 5, 1));
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     let extra = variable("PIS_INTEROP_EXTRA").unwrap_or_default();
     let extra = extra
@@ -39,6 +27,19 @@ pub(crate) fn collect(reference: &Reference, dir: &Path) -> Vec<PathBuf> {
         files.push(copied(&source, &dir.join(format!("copy-{n}"))));
     }
     files
+}
+
+/// Sessions that a script writes into a directory.
+pub(crate) fn generated(
+    reference: &Reference,
+    script: &str,
+    dir: &Path,
+    count: usize,
+    seed: usize,
+) -> Vec<PathBuf> {
+    let [count, seed] = [count, seed].map(|n| n.to_string());
+    reference.script(script, &[dir.as_os_str(), count.as_ref(), seed.as_ref()]);
+    sessions_of(dir)
 }
 
 /// The session files of a directory, in the order of their names; a file is itself.

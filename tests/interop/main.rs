@@ -13,15 +13,14 @@ mod compare;
 mod entries;
 mod files;
 mod reference;
+mod state;
 mod turns;
 mod writing;
 
 use std::io::Write;
-use std::sync::Mutex;
-use std::sync::mpsc::{Receiver, sync_channel};
 
 use compare::{Comparison, Tally};
-use reference::{Answer, Reference};
+use reference::Reference;
 
 /// How many entries of each file are looked at, besides its leaf and its start.
 const ENTRIES: usize = 20;
@@ -35,27 +34,11 @@ fn files_read_as_pi_reads_them() {
     let files = files::collect(&reference, generated.path());
     let home = tempfile::tempdir().expect("a temporary directory");
 
-    // The reference answers on while pis is run on what it has said.
-    let (send, receive) = sync_channel::<Answer>(64);
-    let receive = Mutex::new(receive);
     let tally = Tally::default();
     let comparison = Comparison::new(home.path(), &tally);
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while let Some(answer) = next(&receive) {
-                    comparison.check(&answer);
-                }
-            });
-        }
-        let ask = |file| serde_json::json!({ "file": file, "count": ENTRIES });
-        let questions: Vec<_> = files.iter().map(ask).collect();
-        reference.ask("batch", &questions, |answer| {
-            let _ = send.send(answer);
-        });
-        drop(send);
-    });
+    let ask = |file| serde_json::json!({ "file": file, "count": ENTRIES });
+    let questions: Vec<_> = files.iter().map(ask).collect();
+    reference.check("batch", &questions, |answer| comparison.check(answer));
 
     let report = tally.report();
     let _ = writeln!(std::io::stderr(), "interop: {report}");
@@ -65,9 +48,4 @@ fn files_read_as_pi_reads_them() {
         "{report}\n{differences}\nthe files are in {}",
         generated.keep().display()
     );
-}
-
-/// The next answer to check; `None` when all were given.
-fn next(answers: &Mutex<Receiver<Answer>>) -> Option<Answer> {
-    answers.lock().expect("no holder panics").recv().ok()
 }

@@ -27,7 +27,8 @@
 //                             a leaf that has a name.
 //   writing                   JSON lines {file, count, cwd} on stdin: what pi writes of the file, and where it goes. Answers {file, copy}
 //                             with the records of fork-from CWD, then {file, id, navigate, clone, fork} for `count` of the entries:
-//                             records, what the commands above say, or {error}; fork is null for what is no user message.
+//                             records, what the commands above say, or {error}; fork is null for what is no user message. Of a
+//                             file of version 1 or 2: {file, old}.
 // navigate: {…, unchanged: true} for the leaf itself. fork: {empty, parentSession} where nothing stands before the message.
 // A v1 file gets random ids at every run: compare shapes only. Summaries and bash runs inside texts carry pi's own wording.
 // In clone, fork, fork-from and export-jsonl, new ids and times are replaced: {"id":"<new>"}, {"timestamp":"<now>"}.
@@ -175,7 +176,9 @@ function llmOf(messages) {
   return messages.flatMap((m, from) => M.convertToLlm([m]).map((message) => (message === m ? { from } : { from, message })));
 }
 async function answerWriting(file, dir, copy, count, cwd) {
-  if (isCyclic(recordsOf(copy))) throw new Error("cyclic");
+  const records = recordsOf(copy);
+  if (!(records[0]?.version >= 3)) return say({ file, old: true });
+  if (isCyclic(records)) throw new Error("cyclic");
   // A branch takes the place of its source in the manager, so each is made by a new one.
   const open = () => S.SessionManager.open(copy);
   const ids = [...new Set(open().getEntries().map((e) => e.id))].filter((id) => typeof id === "string" && id && !id.includes("\0") && id.isWellFormed());

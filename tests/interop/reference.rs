@@ -2,8 +2,11 @@
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::mpsc::sync_channel;
 
 use pis::json::Raw;
 use serde_json::Value;
@@ -76,7 +79,7 @@ impl Reference {
 
     /// Asks many questions of one mode of the oracle in one process; the answers come as they are
     /// found.
-    pub(crate) fn ask(&self, mode: &str, questions: &[Value], mut answer: impl FnMut(Answer)) {
+    fn ask(&self, mode: &str, questions: &[Value], mut answer: impl FnMut(Answer)) {
         let mut node = self
             .command("oracle.mjs")
             .arg(mode)
@@ -99,6 +102,27 @@ impl Reference {
             node.wait().expect("it was started").success(),
             "the oracle failed"
         );
+    }
+
+    /// Asks as [`Reference::ask`] does and checks the answers on all cores while more are found.
+    pub(crate) fn check(&self, mode: &str, questions: &[Value], check: impl Fn(&Answer) + Sync) {
+        let (send, receive) = sync_channel::<Answer>(64);
+        let receive = Mutex::new(receive);
+        let next = || receive.lock().expect("no holder panics").recv().ok();
+        let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| {
+                    while let Some(answer) = next() {
+                        check(&answer);
+                    }
+                });
+            }
+            self.ask(mode, questions, |answer| {
+                let _ = send.send(answer);
+            });
+            drop(send);
+        });
     }
 
     /// What pi makes of each file, opened as it is.

@@ -7,7 +7,7 @@ use base64::Engine;
 use clap::{Args, ValueHint};
 
 use crate::cli::{Context, Exit, Failure, complete};
-use crate::cmd::moving::{Edge, Force, append_batch, find, parse};
+use crate::cmd::moving::{Edge, Force, append_batch, expect_leaf, find, parse};
 use crate::error::{Error, Result};
 use crate::rev::syntax::Rev;
 use crate::session::Session;
@@ -54,6 +54,8 @@ impl Append {
     pub(crate) fn run(self, context: &mut Context) -> Result<Exit, Failure> {
         let parent = self.parent.as_deref().map(parse).transpose()?;
         let expected = self.expect_leaf.as_deref().map(parse).transpose()?;
+        // Whoever feeds the input may move the leaf, or begin a session, until it ends.
+        let given = if self.each { Given::default() } else { self.given(context)? };
         let session = match &parent {
             Some(rev) => context.session_of(rev)?,
             None => context.session()?,
@@ -61,51 +63,38 @@ impl Append {
         if self.each {
             return self.run_each(context, &session, parent.as_ref());
         }
-        let given = self.given(context)?;
         let writer = context.writer(&session, self.force.force)?;
         writer.check_writable()?;
         if let Some(expected) = &expected {
-            let id = match resolve_expected(context, writer.session(), expected)? {
-                Expected::Leaf(id) => id,
-                Expected::Unknown(name) => Some(name),
-            };
-            writer.expect_leaf(id.as_deref())?;
+            expect_leaf(context, &writer, expected)?;
         }
         let start = start(context, writer.session(), parent.as_ref())?;
         let edge = Edge::new(context);
         let mut batch = Batch::new(writer.session(), start, edge.fresh());
-        for (place, line) in &given {
-            batch.add(line, place)?;
+        for (place, line) in given.lines() {
+            batch.add(checked(line, &place)?, &place)?;
         }
-        let (bytes, written) = (batch.bytes().to_vec(), batch.written().to_vec());
-        let exactly = expected.is_some();
-        append_batch(context, writer, &bytes, &written, exactly, "append", None)?;
+        let lines = batch.finish();
+        append_batch(context, writer, &lines, expected.is_some(), "append", None)?;
         Ok(Exit::Yes)
     }
 
-    /// What is to be appended, each with where it came from.
-    fn given(&self, context: &Context) -> Result<Vec<(String, Vec<u8>)>, Failure> {
-        let mut given = Vec::new();
+    /// What is to be appended.
+    fn given(&self, context: &Context) -> Result<Given, Failure> {
+        let mut given = Given::default();
         if let Some(text) = &self.user {
             let mut content = vec![serde_json::json!({ "type": "text", "text": text })];
             for file in &self.image {
                 content.push(image(file)?);
             }
-            let message = serde_json::json!({ "role": "user", "content": content });
-            given.push(("--user".to_owned(), message.to_string().into_bytes()));
+            given.push("--user", &serde_json::json!({ "role": "user", "content": content }));
         }
         if let Some(text) = &self.assistant {
             let message = serde_json::json!({ "role": "assistant", "content": text });
-            given.push(("--assistant".to_owned(), message.to_string().into_bytes()));
+            given.push("--assistant", &message);
         }
-        if !given.is_empty() {
-            return Ok(given);
-        }
-        let input = context.stdin_bytes()?;
-        for (n, line) in input.split(|&b| b == b'\n').enumerate() {
-            if !line.trim_ascii().is_empty() {
-                given.push((format!("line {}", n + 1), checked(line, n + 1)?));
-            }
+        if given.options.is_empty() {
+            given.bytes = context.stdin_bytes()?;
         }
         Ok(given)
     }
@@ -125,23 +114,24 @@ impl Append {
             if line.trim_ascii().is_empty() {
                 continue;
             }
-            let line = checked(&line, n + 1)?;
+            let place = Place { option: None, line: n + 1 };
+            let line = checked(&line, &place)?;
             let writer = context.writer(session, self.force.force)?;
             writer.check_writable()?;
             let start = start(context, writer.session(), chain.as_ref())?;
             let edge = Edge::new(context);
             let mut batch = Batch::new(writer.session(), start, edge.fresh());
-            batch.add(&line, &format!("line {}", n + 1))?;
-            let (bytes, written) = (batch.bytes().to_vec(), batch.written().to_vec());
+            batch.add(line, &place)?;
+            let lines = batch.finish();
             if chain.is_some() {
-                let place = crate::rev::syntax::Place::Id(written[0].id.clone());
+                let place = crate::rev::syntax::Place::Id(lines.ids[0].clone());
                 chain = Some(Rev {
                     session: None,
                     place,
                     suffixes: Vec::new(),
                 });
             }
-            match append_batch(context, writer, &bytes, &written, false, "append", None) {
+            match append_batch(context, writer, &lines, false, "append", None) {
                 Err(e) if e.is_beside() => beside = Some(e),
                 result => result?,
             }
@@ -158,32 +148,49 @@ fn start(context: &Context, session: &Session, parent: Option<&Rev>) -> Result<O
     }
 }
 
-/// What the leaf is expected to be.
-enum Expected {
-    Leaf(Option<String>),
-    /// Nothing in the file is called so, so it cannot be the leaf.
-    Unknown(String),
+/// JSON lines, and the options they stand for if they do not come from standard input.
+#[derive(Debug, Default)]
+struct Given {
+    bytes: Vec<u8>,
+    options: Vec<&'static str>,
 }
 
-fn resolve_expected(context: &Context, session: &Session, rev: &Rev) -> Result<Expected> {
-    match find(context, session, rev) {
-        Ok(found) => Ok(Expected::Leaf(
-            found.target.entry().map(|ix| session.id(ix)),
-        )),
-        Err(Error::NoRevision { .. }) => Ok(Expected::Unknown(rev.to_string())),
-        Err(e) => Err(e),
+/// Where a line came from.
+struct Place {
+    option: Option<&'static str>,
+    line: usize,
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.option {
+            Some(option) => f.write_str(option),
+            None => write!(f, "line {}", self.line),
+        }
+    }
+}
+
+impl Given {
+    fn push(&mut self, option: &'static str, message: &serde_json::Value) {
+        self.bytes.extend_from_slice(format!("{message}\n").as_bytes());
+        self.options.push(option);
+    }
+
+    /// The lines that are not blank.
+    fn lines(&self) -> impl Iterator<Item = (Place, &[u8])> {
+        let lines = self.bytes.split(|&b| b == b'\n').enumerate();
+        let lines = lines.filter(|(_, line)| !line.trim_ascii().is_empty());
+        lines.map(|(n, line)| (Place { option: self.options.get(n).copied(), line: n + 1 }, line))
     }
 }
 
 /// A line of input that is JSON.
-fn checked(line: &[u8], number: usize) -> Result<Vec<u8>> {
-    let bytes = line.trim_ascii().to_vec();
-    if crate::json::is_valid(&bytes) {
-        return Ok(bytes);
+fn checked<'l>(line: &'l [u8], place: &Place) -> Result<&'l [u8]> {
+    let line = line.trim_ascii();
+    if crate::json::is_valid(line) {
+        return Ok(line);
     }
-    Err(Error::BadEntry {
-        message: format!("line {number}: it is not JSON"),
-    })
+    Err(Error::BadEntry { message: format!("{place}: it is not JSON") })
 }
 
 /// An image block, its type told by the file's first bytes.

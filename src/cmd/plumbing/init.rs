@@ -67,6 +67,7 @@ impl Init {
             session_id: id,
             leaf: name.map(|_| entry_id),
             prompt: None,
+            is_listed: true,
         };
         made.print(context)?;
         Ok(Exit::Yes)

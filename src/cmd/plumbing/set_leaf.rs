@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::cli::{Context, Exit, Failure, complete};
-use crate::cmd::moving::{Force, Moved, find, move_leaf, parse};
+use crate::cmd::moving::{Force, Moved, expect_leaf, find, move_leaf, parse};
 
 /// Move the leaf exactly to an entry
 ///
@@ -40,8 +40,7 @@ impl SetLeaf {
         let session = context.session_of(&rev)?;
         let writer = context.writer(&session, self.force.force)?;
         if let Some(old) = &old {
-            let expected = find(context, writer.session(), old)?.target.entry();
-            writer.expect_leaf(expected.map(|ix| writer.session().id(ix)).as_deref())?;
+            expect_leaf(context, &writer, old)?;
         }
         let target = find(context, writer.session(), &rev)?.target.entry();
         let previous = writer.old_leaf().map(str::to_owned);

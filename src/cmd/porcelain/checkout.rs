@@ -2,15 +2,16 @@
 
 use clap::Args;
 
-use crate::cli::{Context, Exit, Failure, complete};
-use crate::cmd::moving::{Edge, Force, Moved, find, move_leaf, open_call, parse};
+use crate::cli::{Context, Edited, Exit, Failure, complete};
+use crate::cmd::moving::{
+    Edge, before, Force, Moved, find, label_entries, move_leaf, open_call, parse, tell};
 use crate::cmd::plain;
 use crate::entry::{self, Entry, Kind, Role};
 use crate::error::{Error, Result};
 use crate::rev::resolve::Target;
+use crate::rev::syntax::Place;
 use crate::session::Session;
-use crate::store::index::{Ix, ParentId};
-use crate::tree::Parent;
+use crate::store::index::Ix;
 use crate::write::batch::Batch;
 
 /// Go to an entry, as pi's /tree does
@@ -26,7 +27,7 @@ use crate::write::batch::Batch;
   pis checkout --exact '@%'
   echo 'dead end' | pis checkout '@%2' --summary -")]
 pub(crate) struct Checkout {
-    /// Where to: a revision, or - for where the last move started
+    /// Where to: a revision, or - for exactly where the last move started
     #[arg(value_name = "REV", allow_hyphen_values = true, add = complete::revisions())]
     rev: String,
     /// Go to the entry itself, also where it is a user or custom message
@@ -56,7 +57,7 @@ struct Destination {
 
 impl Checkout {
     pub(crate) fn run(self, context: &mut Context) -> Result<Exit, Failure> {
-        let rev = parse(&self.rev)?;
+        let mut rev = parse(&self.rev)?;
         let summary = match self.summary.as_deref() {
             Some("-") => Some(context.stdin_text()?),
             given => given.map(str::to_owned),
@@ -65,18 +66,26 @@ impl Checkout {
             return Err(Failure::usage("the summary is empty"));
         }
         let session = context.session_of(&rev)?;
-        let edited = if self.edit {
-            Some(self.edit(context, &session)?)
-        } else {
-            None
-        };
-        if edited.as_deref().is_some_and(|text| text.trim().is_empty()) {
-            context
-                .ui
-                .note("nothing-done", "the text is empty: nothing was changed");
-            return Ok(Exit::No);
+        let mut edited = None;
+        if self.edit {
+            // A refusal comes before the work, and the lock is given up while the user is at it.
+            context.writer(&session, self.force.force)?.check_writable()?;
+            let target = find(context, &session, &rev)?.target;
+            let text = self.destination(&session, target)?.prompt.unwrap_or_default();
+            match context.edit(&text)? {
+                Edited::Text(text) => edited = Some(text),
+                Edited::Nothing(why) => {
+                    let note = format!("{why}: nothing was changed");
+                    context.ui.note("nothing-done", &note);
+                    return Ok(Exit::No);
+                }
+            }
+            // What was edited is what is moved to, wherever the leaf is by now.
+            if let Some(ix) = target.entry() {
+                rev.place = Place::Id(session.id(ix));
+                rev.suffixes.clear();
+            }
         }
-
         let writer = context.writer(&session, self.force.force)?;
         let session = writer.session();
         let target = find(context, session, &rev)?.target;
@@ -91,7 +100,8 @@ impl Checkout {
             let entry = serde_json::json!({
                 "type": "branch_summary", "fromId": from, "summary": summary.trim_end(),
             });
-            summary_id = Some(batch.add(entry.to_string().as_bytes(), "the summary")?);
+            batch.add(entry.to_string().as_bytes(), &"the summary")?;
+            summary_id = batch.leaf().map(str::to_owned);
         }
         if let Some(label) = &self.label {
             let on = summary_id
@@ -101,14 +111,14 @@ impl Checkout {
                 return Err(Failure::usage("'root' is no entry and takes no label")
                     .hint("label an entry, or attach a summary"));
             };
-            let entry =
-                serde_json::json!({ "type": "label", "targetId": on, "label": label.trim() });
-            batch.add(entry.to_string().as_bytes(), "the label")?;
+            for entry in label_entries(session, &on, Some(label.trim()), false)? {
+                batch.add(entry.to_string().as_bytes(), &"the label")?;
+            }
         }
         if let Some(text) = &edited {
             let content = [serde_json::json!({ "type": "text", "text": text })];
             let message = serde_json::json!({ "role": "user", "content": content });
-            batch.add(message.to_string().as_bytes(), "the message")?;
+            batch.add(message.to_string().as_bytes(), &"the message")?;
         }
         let note = open_call(session, to.leaf)?.map(|last| {
             format!(
@@ -116,12 +126,17 @@ impl Checkout {
                 plain(&session.id(last))
             )
         });
-        let leaf = if batch.written().is_empty() {
+        let mut beside = None;
+        let leaf = if batch.is_empty() {
             move_leaf(context, writer, to.leaf, self.write, "checkout", None)?
         } else {
-            let bytes = batch.bytes().to_vec();
-            let leaf = batch.leaf().unwrap_or_default().to_owned();
-            writer.append(&bytes, &leaf, false, &context.reason("checkout", None))?;
+            let lines = batch.finish();
+            let leaf = lines.leaf().unwrap_or_default().to_owned();
+            match writer.append(&lines.bytes, &leaf, false, &context.reason("checkout", None)) {
+                // It was written all the same, and the text must not be lost.
+                Err(e @ Error::WrittenBeside { .. }) => beside = Some(e),
+                result => tell(context, &result?),
+            }
             Some(leaf)
         };
         if let Some(note) = note {
@@ -138,7 +153,7 @@ impl Checkout {
         } else if let Some(prompt) = to.prompt.filter(|_| edited.is_none()) {
             context.ui.plain_row(&prompt)?;
         }
-        Ok(Exit::Yes)
+        beside.map_or(Ok(Exit::Yes), |e| Err(e.into()))
     }
 
     /// Where pi goes: to the parent of a user or custom message, whose text is handed back; else
@@ -151,50 +166,18 @@ impl Checkout {
             });
         };
         let hands_back = session.role(ix) == Role::User || session.kind(ix) == Kind::CustomMessage;
-        if self.exact || !hands_back {
+        // To go back is to be where one was, also where that is a message.
+        if self.exact || self.rev == "-" || !hands_back {
             return Ok(Destination {
                 leaf: Some(ix),
                 prompt: None,
             });
         }
-        let leaf = match session.parent(ix)? {
-            Parent::Entry(parent) => Some(parent),
-            Parent::Root | Parent::Cycle => None,
-            Parent::Orphan => {
-                let index = session.index();
-                let parent = match index.parent_id(ix) {
-                    ParentId::Id(id) => String::from_utf8_lossy(id).into_owned(),
-                    _ => String::new(),
-                };
-                return Err(Failure::from(Error::NoRevision {
-                    message: format!(
-                        "the parent of {}, {}, is not in the file",
-                        plain(&index.id_text(ix)),
-                        plain(&parent)
-                    ),
-                    hint: Some("--exact goes to the message itself".into()),
-                }));
-            }
-        };
+        let leaf = before(session, ix, "--exact goes to the message itself")?;
         let line = session.line(ix)?;
         Ok(Destination {
             leaf,
             prompt: Some(entry::text(Entry::new(&line))),
         })
-    }
-
-    /// Lets the user edit the text, before anything is locked.
-    fn edit(&self, context: &Context, session: &Session) -> Result<String, Failure> {
-        let target = find(context, session, &parse(&self.rev)?)?.target;
-        let text = self
-            .destination(session, target)?
-            .prompt
-            .unwrap_or_default();
-        let edited = dialoguer::Editor::new().extension(".md").edit(&text);
-        let edited = edited.map_err(|e| {
-            Failure::other(format!("the editor failed: {e}"))
-                .hint("set $VISUAL or $EDITOR to an editor that runs here")
-        })?;
-        Ok(edited.unwrap_or_default().trim_end().to_owned())
     }
 }

@@ -62,13 +62,12 @@ impl EditContext {
         });
         let edge = Edge::new(context);
         let mut batch = Batch::new(session, session.leaf()?.ix, edge.fresh());
-        batch.add(entry.to_string().as_bytes(), "the edit")?;
-        let (bytes, written) = (batch.bytes().to_vec(), batch.written().to_vec());
+        batch.add(entry.to_string().as_bytes(), &"the edit")?;
+        let lines = batch.finish();
         append_batch(
             context,
             writer,
-            &bytes,
-            &written,
+            &lines,
             false,
             "edit-context",
             None,

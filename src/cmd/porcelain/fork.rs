@@ -4,6 +4,7 @@ use clap::Args;
 
 use crate::cli::{Context, Exit, Failure, complete};
 use crate::cmd::branching::{Place, What, make};
+use crate::cmd::moving::before;
 use crate::entry::{self, Entry, Role};
 
 /// Make a new session of what stands before a user message, as pi's /fork does
@@ -36,7 +37,7 @@ impl Fork {
             && session.role(ix) == Role::User
         {
             prompt = Some(entry::text(Entry::new(&session.line(ix)?)));
-            keep = session.parent(ix)?.entry();
+            keep = before(&session, ix, "--at keeps the message itself")?;
         }
         let mut made = make(context, &session, &What::Path(keep), &self.place)?;
         made.prompt = prompt;

@@ -3,9 +3,10 @@
 use clap::Args;
 
 use crate::cli::{Context, Exit, Failure, complete};
-use crate::cmd::moving::{Edge, append_batch, find, parse};
-use crate::cmd::plain;
+use crate::cmd::moving::{Edge, append_batch, find, label_entries, parse};
+use crate::error::Error;
 use crate::rev::syntax::Suffix;
+use crate::store::index::Ix;
 use crate::write::batch::Batch;
 
 /// Put a label on an entry, as pi's Shift+L does
@@ -36,74 +37,34 @@ pub(crate) struct Label {
 impl Label {
     pub(crate) fn run(self, context: &mut Context) -> Result<Exit, Failure> {
         let mut rev = parse(&self.rev)?;
-        rev.suffixes.push(Suffix::Peel);
-        let name = self.name.as_deref().map(str::trim);
-        if name.is_some_and(str::is_empty) {
-            return Err(
-                Failure::usage("the label is empty").hint("'pis label -d REV' takes it off")
-            );
-        }
         let session = context.session_of(&rev)?;
         // A label is bookkeeping that the running agent need not see.
         let writer = context.writer(&session, true)?;
         writer.check_writable()?;
         let session = writer.session();
-        let target = find(context, session, &rev)?.target.entry();
+        let mut target = find(context, session, &rev)?.target.entry();
+        // What is taken off may be where pi put it: on bookkeeping.
+        let holds = |ix: Ix| Ok::<_, Error>(session.labels()?.of(&session.id(ix)).is_some());
+        if !(self.delete && target.map(holds).transpose()?.unwrap_or_default()) {
+            rev.suffixes.push(Suffix::Peel);
+            target = find(context, session, &rev)?.target.entry();
+        }
         let Some(target) = target else {
             return Err(Failure::usage("'root' is no entry and takes no label"));
         };
-        let id = session.id(target);
-        let labels = session.labels()?;
-        let held = labels.of(&id).map(|l| l.name.clone());
-        match (name, &held) {
-            (None, None) => {
-                return Err(Failure::usage(format!("{} has no label", plain(&id))));
-            }
-            (Some(name), Some(held)) if name == held => {
-                context
-                    .ui
-                    .note("nothing-done", "the entry has this label already");
-                return Ok(Exit::Yes);
-            }
-            (Some(_), Some(held)) if !self.force => {
-                return Err(Failure::usage(format!(
-                    "{} is labelled {} already",
-                    plain(&id),
-                    plain(held)
-                ))
-                .hint("--force replaces it"));
-            }
-            _ => {}
+        let name = self.name.as_deref().map(str::trim);
+        let entries = label_entries(session, &session.id(target), name, self.force)?;
+        if entries.is_empty() {
+            let said = "the entry has this label already";
+            context.ui.note("nothing-done", said);
         }
-        let taken = name.and_then(|name| {
-            labels
-                .iter()
-                .find(|l| l.name == name && l.target != id)
-                .map(|l| l.target.clone())
-        });
         let edge = Edge::new(context);
         let mut batch = Batch::new(session, session.leaf()?.ix, edge.fresh());
-        if let Some(other) = taken
-            && session.find(&other)?.is_some()
-        {
-            if !self.force {
-                return Err(Failure::usage(format!(
-                    "the label {} is on {} already",
-                    plain(name.unwrap_or_default()),
-                    plain(&other)
-                ))
-                .hint("--force moves it"));
-            }
-            let clear = serde_json::json!({ "type": "label", "targetId": other });
-            batch.add(clear.to_string().as_bytes(), "the label")?;
+        for entry in entries {
+            batch.add(entry.to_string().as_bytes(), &"the label")?;
         }
-        let mut entry = serde_json::json!({ "type": "label", "targetId": id });
-        if let Some(name) = name {
-            entry["label"] = name.into();
-        }
-        batch.add(entry.to_string().as_bytes(), "the label")?;
-        let (bytes, written) = (batch.bytes().to_vec(), batch.written().to_vec());
-        append_batch(context, writer, &bytes, &written, false, "label", name)?;
+        let lines = batch.finish();
+        append_batch(context, writer, &lines, false, "label", name)?;
         Ok(Exit::Yes)
     }
 }

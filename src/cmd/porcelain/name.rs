@@ -41,13 +41,12 @@ impl Name {
         let leaf = writer.session().leaf()?.ix;
         let mut batch = Batch::new(writer.session(), leaf, edge.fresh());
         let entry = serde_json::json!({ "type": "session_info", "name": name });
-        batch.add(entry.to_string().as_bytes(), "the name")?;
-        let (bytes, written) = (batch.bytes().to_vec(), batch.written().to_vec());
+        batch.add(entry.to_string().as_bytes(), &"the name")?;
+        let lines = batch.finish();
         append_batch(
             context,
             writer,
-            &bytes,
-            &written,
+            &lines,
             false,
             "name",
             Some(&name),

@@ -39,14 +39,17 @@ impl Rm {
                     path.display()
                 )));
             }
-            paths.push(path.to_owned());
+            if !paths.iter().any(|known| known == path) {
+                paths.push(path.to_owned());
+            }
         }
         if !self.yes && !context.confirm(&question(&paths))? {
             context.ui.note("nothing-done", "nothing was removed");
             return Ok(Exit::No);
         }
         for path in &paths {
-            let state = state_dir(path);
+            // Through a link only the link goes: the session it leads to stays as it is.
+            let state = state_dir(path).filter(|_| !path.is_symlink());
             let failed = |e: trash::Error| {
                 Failure::other(format!(
                     "cannot put '{}' into the trash: {e}",

@@ -33,14 +33,15 @@ impl Undo {
                 hint: Some("'pis reflog' shows the log".into()),
             }));
         };
-        let last = log.last().and_then(|step| step.new.as_deref());
-        if writer.old_leaf() != last {
+        // With the moves behind it undone, the leaf is where this one went, unless pi moved it.
+        let to = step.new.as_deref();
+        if writer.old_leaf() != to {
             let name = |id: Option<&str>| plain(id.unwrap_or("root")).into_owned();
             return Err(Failure::from(Error::LeafMoved {
                 message: format!(
-                    "pi has moved the leaf since: it is {}, and the last move of pis went to {}",
+                    "pi has moved the leaf since: it is {}, and the move to be undone went to {}",
                     name(writer.old_leaf()),
-                    name(last)
+                    name(to)
                 ),
             }));
         }

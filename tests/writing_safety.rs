@@ -1,0 +1,1270 @@
+//! What writing must never do: lose, tear, hide or change what is in a session, whoever writes
+//! beside it and whatever goes wrong meanwhile.
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use pis::error::Error;
+use pis::write::{Reason, Writer};
+use serde_json::{Value, json};
+
+use crate::common::{Build, Ran, World, ran};
+
+fn text() -> String {
+    Build::new()
+        .user("aaaaaaaa", "", "one")
+        .assistant("bbbbbbbb", "aaaaaaaa", "two")
+        .user("cccccccc", "bbbbbbbb", "three")
+        .assistant("dddddddd", "cccccccc", "four")
+        .text()
+}
+
+fn world() -> World {
+    let world = World::new();
+    world.write("s.jsonl", text());
+    world
+}
+
+/// The arguments of a command on the session of [`world`].
+fn on<'a>(args: &[&'a str]) -> Vec<&'a str> {
+    ["-s", "s.jsonl"].iter().chain(args).copied().collect()
+}
+
+fn bytes(world: &World) -> Vec<u8> {
+    fs::read(world.path("s.jsonl")).expect("the session")
+}
+
+/// The entries of a session, every line of which must be whole.
+fn entries(path: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(path).expect("the session");
+    let parse = |line: &str| serde_json::from_str(line).expect("a whole line");
+    let lines = text.lines().filter(|line| !line.is_empty());
+    lines.skip(1).map(parse).collect()
+}
+
+fn ids(entries: &[Value]) -> Vec<&str> {
+    let id = |entry: &'_ Value| entry["id"].as_str().expect("an id").to_owned();
+    let own: HashSet<_> = entries.iter().map(id).collect();
+    assert_eq!(own.len(), entries.len(), "an id comes twice");
+    entries.iter().filter_map(|e| e["id"].as_str()).collect()
+}
+
+/// The ids of a session whose every entry hangs on the one before it.
+fn chain(path: &Path) -> Vec<String> {
+    let entries = entries(path);
+    for (above, below) in entries.iter().zip(entries.iter().skip(1)) {
+        assert_eq!(below["parentId"], above["id"], "one chain");
+    }
+    ids(&entries).into_iter().map(str::to_owned).collect()
+}
+
+/// Appends as another program does.
+fn append(path: &Path, text: &str) {
+    let file = File::options().append(true).open(path);
+    file.and_then(|mut file| file.write_all(text.as_bytes()))
+        .expect("appended");
+}
+
+/// The line of a user message.
+fn line(id: &str, parent: &str, text: &str) -> String {
+    let built = Build::new().user(id, parent, text).text();
+    built.split_once('\n').expect("a header").1.to_owned()
+}
+
+fn state(world: &World, name: &str) -> PathBuf {
+    world.path(".pis/s.jsonl.d").join(name)
+}
+
+/// Runs a script for `sh` in which `$PIS` is pis, in the environment of the tests.
+#[cfg(unix)]
+fn sh(world: &World, script: &str) -> Ran {
+    let model = world.command(&[]);
+    let mut command = Command::new("sh");
+    command.args(["-c", script]).current_dir(world.work());
+    command.env_clear().env("PIS", env!("CARGO_BIN_EXE_pis"));
+    for (name, value) in model.get_envs() {
+        command.env(name, value.unwrap_or_default());
+    }
+    ran(&command.stdin(Stdio::null()).output().expect("sh runs"))
+}
+
+/// Every way to change a session, or where its leaf is.
+const CHANGING: &[&[&str]] = &[
+    &["set-leaf", "root"],
+    &["set-leaf", "--write", "bbbbbbbb"],
+    &["checkout", "bbbbbbbb"],
+    &["checkout", "bbbbbbbb", "--write"],
+    &["checkout", "bbbbbbbb", "--label", "y"],
+    &["checkout", "bbbbbbbb", "--summary", "x"],
+    &["undo"],
+    &["append", "--user", "x"],
+    &["append", "--user", "x", "--expect-leaf", "@"],
+    &["append", "--user", "x", "--parent", "root"],
+    &["label", "dddddddd", "x"],
+    &["name", "x"],
+    &["edit-context", "@^{user}", "--omit"],
+];
+
+#[test]
+fn moving_the_leaf_changes_no_byte() {
+    let world = world();
+    let before = fs::metadata(world.path("s.jsonl"))
+        .and_then(|m| m.modified())
+        .expect("a time");
+    for args in [
+        ["set-leaf", "bbbbbbbb"].as_slice(),
+        &["set-leaf", "root"],
+        &["set-leaf", "-"],
+        &["set-leaf", "@", "bbbbbbbb", "-m", "why"],
+        &["set-leaf", "--write", "dddddddd"],
+        &["checkout", "cccccccc"],
+        &["checkout", "--exact", "cccccccc"],
+        &["checkout", "-"],
+        &["checkout", "root"],
+        &["undo"],
+        &["undo"],
+    ] {
+        let ran = world.pis(&on(args));
+        assert_eq!(ran.code, 0, "{args:?}: {ran:?}");
+        assert_eq!(bytes(&world), text().into_bytes(), "{args:?}");
+    }
+    let after = fs::metadata(world.path("s.jsonl")).and_then(|m| m.modified());
+    assert_eq!(after.expect("a time"), before);
+}
+
+#[test]
+fn bytes_that_are_there_stay() {
+    let world = world();
+    // No newline at its end, and a line that is no entry: neither is put right in passing.
+    world.write("s.jsonl", text() + "not json\n  \n{\"torn");
+    let mut before = bytes(&world);
+    for args in CHANGING {
+        if args.contains(&"undo") {
+            continue;
+        }
+        let ran = world.pis(&on(args));
+        assert_eq!(ran.code, 0, "{args:?}: {ran:?}");
+        let after = bytes(&world);
+        assert!(after.starts_with(&before), "{args:?}");
+        assert!(after == before || after.ends_with(b"\n"), "{args:?}");
+        before = after;
+    }
+    let text = String::from_utf8(before).expect("text");
+    assert!(text.contains("\nnot json\n  \n{\"torn\n{\""), "{text}");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_edited_checkout_appends() {
+    use std::os::unix::fs::PermissionsExt;
+    let world = world();
+    let editor = world.write("editor", "#!/bin/sh\nprintf 'anew' > \"$1\"\n");
+    fs::set_permissions(&editor, fs::Permissions::from_mode(0o755)).expect("a mode");
+    let mut command = world.command(&on(&["checkout", "-e", "cccccccc"]));
+    let ran = ran(&command.env("EDITOR", &editor).output().expect("pis runs"));
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(bytes(&world).starts_with(text().as_bytes()));
+    let entries = entries(&world.path("s.jsonl"));
+    assert_eq!(entries[4]["parentId"], "bbbbbbbb");
+    assert_eq!(entries[4]["message"]["content"][0]["text"], "anew");
+}
+
+/// A run of `append --each` that is still going.
+struct Each {
+    child: Child,
+    input: Option<std::process::ChildStdin>,
+    output: BufReader<std::process::ChildStdout>,
+}
+
+impl Each {
+    fn start(world: &World) -> Each {
+        let mut command = world.command(&on(&["append", "--each"]));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("pis runs");
+        let (input, output) = (child.stdin.take(), child.stdout.take());
+        Each {
+            child,
+            input,
+            output: BufReader::new(output.expect("a pipe")),
+        }
+    }
+
+    fn send(&mut self, text: &str) {
+        let message = json!({ "role": "user", "content": text });
+        let input = self.input.as_mut().expect("it is open");
+        writeln!(input, "{message}").expect("pis reads");
+    }
+
+    /// The id that was acknowledged next; `None` at the end.
+    fn acknowledged(&mut self) -> Option<String> {
+        let mut id = String::new();
+        self.output.read_line(&mut id).expect("a line");
+        // What a killed process did not end with a newline was not said.
+        id.strip_suffix('\n').map(str::to_owned)
+    }
+
+    fn kill(mut self) -> Vec<String> {
+        self.child.kill().expect("killed");
+        drop(self.input.take());
+        let rest = std::iter::from_fn(|| self.acknowledged()).collect();
+        self.child.wait().expect("ended");
+        rest
+    }
+}
+
+fn with_each_of_eight<T: Send>(run: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    thread::scope(|scope| {
+        let run = &run;
+        let threads: Vec<_> = (0..8).map(|n| scope.spawn(move || run(n))).collect();
+        let join = |thread: thread::ScopedJoinHandle<'_, T>| thread.join().expect("it ran");
+        threads.into_iter().map(join).collect()
+    })
+}
+
+#[test]
+fn eight_processes_append_one_chain() {
+    let world = world();
+    let said = with_each_of_eight(|n| {
+        let input: String = (0..12)
+            .map(|k| {
+                let text = format!("{n} {k} ").repeat(1 + 500 * (k % 3));
+                format!("{}\n", json!({ "role": "user", "content": text }))
+            })
+            .collect();
+        let each = world.pis_with(&on(&["append", "--each"]), input);
+        assert_eq!((each.code, each.stderr.as_str()), (0, ""));
+        let mut ids = each.ids();
+        assert_eq!(ids.len(), 12);
+        for k in 0..3 {
+            let text = format!("{n} alone {k}");
+            ids.extend(world.lines(&on(&["append", "--user", &text])));
+        }
+        ids
+    });
+    let chain = chain(&world.path("s.jsonl"));
+    assert_eq!(chain.len(), 4 + 8 * 15);
+    for ids in said {
+        // In the order in which each was told.
+        let places = ids.iter().map(|id| chain.iter().position(|c| c == id));
+        let places: Vec<_> = places.map(|place| place.expect("it is there")).collect();
+        assert!(places.is_sorted(), "{places:?}");
+    }
+    let log = world.lines(&on(&["reflog"]));
+    assert_eq!(log.len(), 8 * 15);
+}
+
+#[test]
+fn first_writers_at_the_same_moment_make_one_state_directory() {
+    for _ in 0..3 {
+        let world = world();
+        let codes = with_each_of_eight(|_| world.pis(&on(&["set-leaf", "bbbbbbbb"])).code);
+        assert_eq!(codes, [0; 8]);
+        assert_eq!(world.ok(&on(&["rev-parse", "@"])), "bbbbbbbb\n");
+    }
+}
+
+/// After a kill: what was acknowledged is there, and the next append is in one chain with it.
+fn check_after_kill(world: &World, acknowledged: &HashSet<String>) {
+    let path = world.path("s.jsonl");
+    let held = fs::read(&path).expect("the session");
+    let ran = world.pis(&on(&["append", "--user", "next"]));
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let after = fs::read(&path).expect("the session");
+    assert!(after.starts_with(&held));
+    let mut whole: Vec<Value> = Vec::new();
+    for line in after.split(|&b| b == b'\n').filter(|line| !line.is_empty()) {
+        // One that was cut off in the middle is no entry, and was acknowledged by nobody.
+        whole.extend(serde_json::from_slice::<Value>(line).ok());
+    }
+    let ids: Vec<_> = whole[1..]
+        .iter()
+        .map(|e| e["id"].as_str().unwrap())
+        .collect();
+    assert_eq!(ids.last().copied(), Some(ran.stdout.trim_end()));
+    for pair in whole[1..].windows(2) {
+        assert_eq!(pair[1]["parentId"], pair[0]["id"]);
+    }
+    for id in acknowledged {
+        assert!(ids.contains(&id.as_str()), "{id} was acknowledged");
+    }
+    assert_eq!(world.pis(&on(&["rev-parse", "@"])).stdout, ran.stdout);
+}
+
+#[test]
+fn a_killed_append_of_many_loses_nothing_that_was_acknowledged() {
+    let world = world();
+    let mut acknowledged = HashSet::new();
+    for round in 0..12_u64 {
+        let mut each = Each::start(&world);
+        // Long lines, so that a kill may find one half written.
+        let text = "x".repeat(if round % 2 == 0 { 20 } else { 3_000_000 });
+        for _ in 0..round % 5 {
+            each.send(&text);
+            acknowledged.extend(each.acknowledged());
+        }
+        each.send(&text);
+        thread::sleep(Duration::from_millis(round * 3));
+        acknowledged.extend(each.kill());
+        check_after_kill(&world, &acknowledged);
+    }
+}
+
+#[test]
+fn killed_small_appends_lose_nothing_that_was_acknowledged() {
+    let world = world();
+    let mut acknowledged = HashSet::new();
+    for round in 0..40 {
+        let mut command = world.command(&on(&["append", "--user", "small"]));
+        let mut child = command.stdout(Stdio::piped()).spawn().expect("pis runs");
+        thread::sleep(Duration::from_millis(round % 20 * 2));
+        child.kill().expect("killed");
+        let output = child.wait_with_output().expect("ended");
+        let said = String::from_utf8(output.stdout).expect("text");
+        acknowledged.extend(said.strip_suffix('\n').map(str::to_owned));
+        if round % 8 == 7 {
+            check_after_kill(&world, &acknowledged);
+        }
+    }
+    check_after_kill(&world, &acknowledged);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_limit_on_the_size_of_files_leaves_the_session_as_it_was() {
+    let world = world();
+    // More than 64 blocks of 512 or of 1024 bytes, as shells differ.
+    world.write("long.txt", "x".repeat(100_000));
+    world.write(
+        "long.jsonl",
+        json!({ "role": "user", "content": "x".repeat(100_000) }).to_string(),
+    );
+    for args in [
+        "append < long.jsonl",
+        "append --each < long.jsonl",
+        "append --user \"$(cat long.txt)\"",
+        "name \"$(cat long.txt)\"",
+        "checkout bbbbbbbb --summary - < long.txt",
+        "edit-context aaaaaaaa --replace - < long.txt",
+    ] {
+        let ran = sh(&world, &format!("ulimit -f 64; \"$PIS\" -s s.jsonl {args}"));
+        assert_eq!(
+            (ran.code, ran.stdout.as_str()),
+            (128, ""),
+            "{args}: {ran:?}"
+        );
+        assert!(
+            ran.stderr.contains("nothing was written"),
+            "{args}: {ran:?}"
+        );
+        assert_eq!(bytes(&world), text().into_bytes(), "{args}");
+        assert_eq!(world.ok(&on(&["rev-parse", "@"])), "dddddddd\n", "{args}");
+    }
+    // Several entries of which the first fit: all or none.
+    let small = format!("{}\n", json!({ "role": "user", "content": "small" }));
+    world.write(
+        "mixed.jsonl",
+        small.clone() + &fs::read_to_string(world.path("long.jsonl")).unwrap(),
+    );
+    let ran = sh(
+        &world,
+        "ulimit -f 64; \"$PIS\" -s s.jsonl append < mixed.jsonl",
+    );
+    assert_eq!(ran.code, 128);
+    assert_eq!(bytes(&world), text().into_bytes());
+    // One by one: what was acknowledged stays.
+    let ran = sh(
+        &world,
+        "ulimit -f 64; \"$PIS\" -s s.jsonl append --each < mixed.jsonl",
+    );
+    assert_eq!((ran.code, ran.stdout.lines().count()), (128, 1));
+    assert_eq!(chain(&world.path("s.jsonl"))[4], ran.stdout.trim_end());
+    assert_eq!(world.pis(&on(&["append", "--user", "next"])).code, 0);
+    assert_eq!(chain(&world.path("s.jsonl")).len(), 6);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_limit_on_the_size_of_files_leaves_no_part_of_a_new_one() {
+    let world = World::new();
+    let long = "x".repeat(100_000);
+    world.write("s.jsonl", Build::new().user("aaaaaaaa", "", &long).text());
+    for args in ["clone", "copy", "fork --at @", "clone -o new.jsonl"] {
+        let script = format!("ulimit -f 64; \"$PIS\" -s s.jsonl {args}");
+        let ran = sh(&world, &script);
+        assert_eq!(
+            (ran.code, ran.stdout.as_str()),
+            (128, ""),
+            "{args}: {ran:?}"
+        );
+        let names = fs::read_dir(world.work()).expect("a directory");
+        let names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names, ["s.jsonl"], "{args}");
+    }
+    let found = sh(&world, "find \"$HOME\" -type f");
+    assert_eq!(found.stdout, "");
+}
+
+/// A full disk, where the tests may mount one; the mount ends with the shell.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_leaves_the_session_as_it_was() {
+    let world = world();
+    let script = "mkdir full && mount -t tmpfs -o size=64k tmpfs full 2>&1 || exit 77
+        cp s.jsonl full/ && cd full
+        \"$PIS\" -q -s s.jsonl set-leaf bbbbbbbb && \"$PIS\" -s s.jsonl append --user first || exit 1
+        cp s.jsonl ../before.jsonl
+        head -c 200000 /dev/zero | tr '\\0' x > ../long.txt
+        { printf '{\"role\":\"user\",\"content\":\"'; cat ../long.txt; printf '\"}\\n'; } > ../long.jsonl
+        \"$PIS\" -s s.jsonl append < ../long.jsonl; echo \"append $?\"
+        cmp s.jsonl ../before.jsonl && echo same
+        cat ../long.txt > filler 2> /dev/null
+        \"$PIS\" -s s.jsonl append --each < ../long.jsonl; echo \"each $?\"
+        cmp s.jsonl ../before.jsonl && echo same
+        \"$PIS\" -q -s s.jsonl set-leaf aaaaaaaa; echo \"set-leaf $?\"
+        \"$PIS\" -q -s s.jsonl rev-parse @ > ../leaf
+        cmp s.jsonl ../before.jsonl && echo same
+        \"$PIS\" -s s.jsonl clone -o new.jsonl; echo \"clone $?\"
+        ls -A | tr '\\n' ' '; echo
+        rm filler; \"$PIS\" -s s.jsonl append --user last > ../last; echo \"last $?\"";
+    let mut command = Command::new("unshare");
+    command.args(["-m", "sh", "-c", script]);
+    command.current_dir(world.work()).env_clear();
+    command.env("PIS", env!("CARGO_BIN_EXE_pis"));
+    command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    command.env("HOME", world.home());
+    let Ok(output) = command.output() else {
+        return;
+    };
+    let ran = ran(&output);
+    if ran.code == 77 || ran.stderr.starts_with("unshare:") {
+        // Only root may mount.
+        return;
+    }
+    let said: Vec<_> = ran.stdout.lines().skip(1).collect();
+    assert_eq!(
+        said,
+        [
+            "append 128",
+            "same",
+            "each 128",
+            "same",
+            "set-leaf 128",
+            "same",
+            "clone 128",
+            ".pis filler s.jsonl ",
+            "last 0"
+        ],
+        "{ran:?}"
+    );
+}
+
+/// pis as a user whom permissions bind: root becomes another one.
+#[cfg(unix)]
+fn unprivileged(world: &World, args: &[&str]) -> Ran {
+    use std::os::unix::fs::{MetadataExt, chown};
+    use std::os::unix::process::CommandExt;
+    const NOBODY: u32 = 65_534;
+    let mut command = world.command(args);
+    if fs::metadata(world.work()).expect("a directory").uid() != 0 && !world.path("../pis").exists()
+    {
+        return ran(&command.output().expect("pis runs"));
+    }
+    // It may not reach where pis was built.
+    let copy = world.path("../pis");
+    if !copy.exists() {
+        fs::copy(env!("CARGO_BIN_EXE_pis"), &copy).expect("copied");
+    }
+    let mut dirs = vec![world.path("..")];
+    while let Some(dir) = dirs.pop() {
+        chown(&dir, Some(NOBODY), Some(NOBODY)).expect("given away");
+        for entry in fs::read_dir(&dir).expect("a directory").flatten() {
+            let path = entry.path();
+            match entry.file_type().expect("a type").is_dir() {
+                true => dirs.push(path),
+                false => chown(path, Some(NOBODY), Some(NOBODY)).expect("given away"),
+            }
+        }
+    }
+    let mut other = Command::new(copy);
+    other.args(args).current_dir(world.work()).env_clear();
+    for (name, value) in command.get_envs() {
+        other.env(name, value.unwrap_or_default());
+    }
+    other.uid(NOBODY).gid(NOBODY).stdin(Stdio::null());
+    command = other;
+    ran(&command.output().expect("pis runs"))
+}
+
+#[cfg(unix)]
+fn set_mode(path: &Path, mode: u32) {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("a mode");
+}
+
+#[cfg(unix)]
+fn mode(path: &Path) -> u32 {
+    use std::os::unix::fs::PermissionsExt;
+    fs::metadata(path).expect("it exists").permissions().mode() & 0o777
+}
+
+#[cfg(unix)]
+#[test]
+fn a_directory_that_must_not_be_written_to_stays_as_it_is() {
+    let world = World::new();
+    world.write("d/s.jsonl", text());
+    set_mode(&world.path("d"), 0o555);
+    for args in CHANGING {
+        let args: Vec<_> = ["-s", "d/s.jsonl"].iter().chain(*args).copied().collect();
+        let ran = unprivileged(&world, &args);
+        assert_eq!(
+            (ran.code, ran.stdout.as_str()),
+            (128, ""),
+            "{args:?}: {ran:?}"
+        );
+        assert!(
+            ran.stderr.starts_with("error: cannot create '/") && ran.stderr.contains("d/.pis"),
+            "{args:?}: {ran:?}"
+        );
+    }
+    let ran = unprivileged(&world, &["-s", "d/s.jsonl", "clone", "-o", "d/new.jsonl"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (128, ""), "{ran:?}");
+    assert!(
+        ran.stderr.starts_with("error: cannot write into '"),
+        "{ran:?}"
+    );
+    let ran = unprivileged(&world, &["--session-dir", "d", "init"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (128, ""), "{ran:?}");
+    assert_eq!(fs::read_dir(world.path("d")).unwrap().count(), 1);
+    assert_eq!(
+        fs::read(world.path("d/s.jsonl")).unwrap(),
+        text().into_bytes()
+    );
+    set_mode(&world.path("d"), 0o755);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_must_not_be_written_to_stays_as_it_is() {
+    let world = world();
+    set_mode(&world.path("s.jsonl"), 0o444);
+    for args in CHANGING {
+        if matches!(args, ["set-leaf", "root"] | ["checkout", _] | ["undo"]) {
+            continue;
+        }
+        let ran = unprivileged(&world, &on(args));
+        assert_eq!(
+            (ran.code, ran.stdout.as_str()),
+            (128, ""),
+            "{args:?}: {ran:?}"
+        );
+        assert!(
+            ran.stderr.contains("error: cannot append to '"),
+            "{args:?}: {ran:?}"
+        );
+        assert_eq!(bytes(&world), text().into_bytes(), "{args:?}");
+        assert_eq!(world.pis(&on(&["reflog"])).stdout, "", "{args:?}");
+    }
+    // The leaf is noted beside it.
+    assert_eq!(unprivileged(&world, &on(&["set-leaf", "bbbbbbbb"])).code, 0);
+    assert_eq!(world.ok(&on(&["rev-parse", "@"])), "bbbbbbbb\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn where_nothing_can_be_noted_nothing_is_written() {
+    // What was noted before can be read, but not written.
+    let world = world();
+    world.pis(&on(&["set-leaf", "bbbbbbbb"]));
+    for name in ["lock", "log"] {
+        set_mode(&state(&world, name), 0o444);
+        for args in [["append", "--user", "x"].as_slice(), &["set-leaf", "root"]] {
+            let ran = unprivileged(&world, &on(args));
+            assert_eq!(
+                (ran.code, ran.stdout.as_str()),
+                (128, ""),
+                "{args:?}: {ran:?}"
+            );
+            assert!(ran.stderr.contains(name), "{args:?}: {ran:?}");
+            assert_eq!(bytes(&world), text().into_bytes(), "{args:?}");
+            assert_eq!(world.ok(&on(&["rev-parse", "@"])), "bbbbbbbb\n");
+        }
+        set_mode(&state(&world, name), 0o644);
+    }
+    // HEAD cannot be replaced: the leaf does not move. An append does not need it gone.
+    set_mode(&state(&world, ""), 0o555);
+    let ran = unprivileged(&world, &on(&["set-leaf", "root"]));
+    assert_eq!((ran.code, ran.stdout.as_str()), (128, ""), "{ran:?}");
+    assert!(ran.stderr.contains("HEAD"), "{ran:?}");
+    assert_eq!(world.ok(&on(&["rev-parse", "@"])), "bbbbbbbb\n");
+    let ran = unprivileged(&world, &on(&["append", "--user", "x"]));
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:?}");
+    assert_eq!(world.ok(&on(&["rev-parse", "@"])), ran.stdout);
+    assert_eq!(entries(&world.path("s.jsonl"))[4]["parentId"], "bbbbbbbb");
+}
+
+/// When the log can be opened, but not written, the entries are there by then: that is no failure,
+/// or a script would append them again.
+#[cfg(unix)]
+#[test]
+fn what_is_written_but_not_noted_is_told() {
+    let world = world();
+    let step = json!({ "time": 1, "op": "checkout", "old": "x", "new": "dddddddd", "size": 1 });
+    world.write(".pis/s.jsonl.d/log", format!("{step}\n").repeat(2000));
+    let ran = sh(&world, "ulimit -f 64; \"$PIS\" -s s.jsonl append --user x");
+    assert_eq!((ran.code, ran.stdout.len()), (0, 17), "{ran:?}");
+    assert!(
+        ran.stderr
+            .starts_with("note: done, but not noted for reflog and undo: "),
+        "{ran:?}"
+    );
+    assert_eq!(chain(&world.path("s.jsonl"))[4], ran.stdout.trim_end());
+    let ran = sh(
+        &world,
+        "ulimit -f 64; \"$PIS\" --json -s s.jsonl set-leaf bbbbbbbb",
+    );
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(ran.notes(), ["not-logged", "pi-opens-elsewhere"]);
+    assert_eq!(world.ok(&on(&["rev-parse", "@"])), "bbbbbbbb\n");
+    // It counts as a move of pi.
+    assert_eq!(world.pis(&on(&["undo"])).code, 3);
+}
+
+const WHY: Reason<'static> = Reason {
+    op: "append",
+    message: None,
+    now: 1,
+};
+
+#[test]
+fn a_directory_that_vanishes_is_not_made_again() {
+    let world = World::new();
+    let path = world.write("d/s.jsonl", text());
+    let writer = Writer::open(&path).expect("locked");
+    fs::remove_dir_all(world.path("d")).expect("removed");
+    let failed = writer.append(b"{}\n", "x", false, &WHY);
+    assert!(matches!(failed, Err(Error::Io { .. })), "{failed:?}");
+    assert!(!world.path("d").exists());
+    for args in CHANGING {
+        let args: Vec<_> = ["-s", "d/s.jsonl"].iter().chain(*args).copied().collect();
+        let ran = world.read(&args);
+        assert_eq!(
+            (ran.code, ran.stdout.as_str()),
+            (128, ""),
+            "{args:?}: {ran:?}"
+        );
+        assert!(ran.stderr.contains("d/s.jsonl"), "{args:?}: {ran:?}");
+    }
+    // Only what pis noted is gone: nothing is written, as it could not be noted.
+    let path = world.write("s.jsonl", text());
+    let writer = Writer::open(&path).expect("locked");
+    fs::remove_dir_all(world.path(".pis")).expect("removed");
+    let failed = writer.append(
+        line("eeeeeeee", "dddddddd", "x").as_bytes(),
+        "eeeeeeee",
+        false,
+        &WHY,
+    );
+    assert!(matches!(failed, Err(Error::Io { .. })), "{failed:?}");
+    assert_eq!(bytes(&world), text().into_bytes());
+    assert!(!world.path(".pis").exists());
+    // Only the session is gone: no other one is made in its place.
+    let writer = Writer::open(&path).expect("locked");
+    fs::remove_file(&path).expect("removed");
+    assert!(writer.append(b"{}\n", "x", false, &WHY).is_err());
+    assert!(!path.exists());
+}
+
+#[test]
+fn what_another_program_appends_is_never_hidden_or_lost() {
+    let world = world();
+    let path = world.path("s.jsonl");
+    let done = AtomicBool::new(false);
+    let (mut codes, mut kept, mut refused) = (Vec::new(), Vec::new(), Vec::new());
+    let foreign = thread::scope(|scope| {
+        let foreign = scope.spawn(|| {
+            let mut n = 0;
+            while !done.load(Ordering::Relaxed) {
+                append(
+                    &path,
+                    &line(&format!("f{n}"), "dddddddd", &"f".repeat(n % 7 * 900)),
+                );
+                n += 1;
+                // From a pause that pis fits into to none at all.
+                thread::sleep(Duration::from_millis(n as u64 % 12 * 10));
+            }
+            n
+        });
+        for n in 0..30 {
+            let leaf = world.lines(&on(&["rev-parse", "@"])).remove(0);
+            let text = format!("ours {n}");
+            if n % 3 == 2 {
+                let ran = world.pis(&on(&["set-leaf", "bbbbbbbb", &leaf]));
+                assert!(matches!(ran.code, 0 | 3), "{ran:?}");
+                continue;
+            }
+            let args = ["append", "--user", &text, "--expect-leaf", &leaf];
+            let ran = world.pis(&on(&args));
+            match ran.code {
+                0 | 4 => kept.push((ran.code, leaf, ran.stdout.trim_end().to_owned())),
+                3 => refused.push(text),
+                code => panic!("{code}: {ran:?}"),
+            }
+            codes.push(ran.code);
+        }
+        done.store(true, Ordering::Relaxed);
+        foreign.join().expect("it ran")
+    });
+    let entries = entries(&path);
+    let ids = ids(&entries);
+    let theirs = ids.iter().filter(|id| id.starts_with('f') && id.len() < 16);
+    let wanted: Vec<_> = (0..foreign).map(|n| format!("f{n}")).collect();
+    assert!(
+        theirs.copied().eq(wanted.iter().map(String::as_str)),
+        "{ids:?}"
+    );
+    for (code, leaf, id) in kept {
+        let at = ids
+            .iter()
+            .position(|i| *i == id)
+            .expect("it was acknowledged");
+        assert_eq!(entries[at]["parentId"], json!(leaf));
+        // With 0 nothing came between.
+        assert!(
+            code == 4 || ids[at - 1] == leaf || leaf == "bbbbbbbb",
+            "{leaf} {id}"
+        );
+    }
+    let file = String::from_utf8(bytes(&world)).expect("text");
+    for text in refused {
+        assert!(!file.contains(&format!("\"{text}\"")), "{text} was refused");
+    }
+    // Whoever appended last has the leaf.
+    append(&path, &line("last", "dddddddd", "x"));
+    assert_eq!(world.ok(&on(&["rev-parse", "@"])), "last\n");
+}
+
+#[test]
+fn an_append_beside_another_ones_is_told() {
+    let world = world();
+    let path = world.path("s.jsonl");
+    let ours = |id: &str| line(id, "dddddddd", "ours");
+    let writer = Writer::open(&path).expect("locked");
+    append(&path, &line("f0", "dddddddd", "theirs"));
+    let landed = writer.append(ours("ours0").as_bytes(), "ours0", false, &WHY);
+    assert!(
+        matches!(landed, Err(Error::WrittenBeside { .. })),
+        "{landed:?}"
+    );
+    let tips = world.pis(&on(&["for-each-tip", "--format", "%H"])).stdout;
+    assert_eq!(tips.lines().count(), 2, "both are branches: {tips}");
+    assert_eq!(world.ok(&on(&["rev-parse", "@"])), "ours0\n");
+
+    // With an expectation nothing is written.
+    let writer = Writer::open(&path).expect("locked");
+    append(&path, &line("f1", "f0", "theirs"));
+    let before = bytes(&world);
+    let refused = writer.append(ours("ours1").as_bytes(), "ours1", true, &WHY);
+    assert!(
+        matches!(refused, Err(Error::LeafMoved { .. })),
+        "{refused:?}"
+    );
+    assert_eq!(bytes(&world), before);
+
+    // A move does not hide it.
+    let writer = Writer::open(&path).expect("locked");
+    let target = writer.session().find("aaaaaaaa").expect("read");
+    append(&path, &line("f2", "f1", "theirs"));
+    let refused = writer.point(target, &WHY);
+    assert!(
+        matches!(refused, Err(Error::LeafMoved { .. })),
+        "{refused:?}"
+    );
+    assert_eq!(world.ok(&on(&["rev-parse", "@"])), "f2\n");
+
+    // A line that another program has not ended yet gets no part of ours.
+    let writer = Writer::open(&path).expect("locked");
+    append(&path, "{\"type\":\"mess");
+    let landed = writer.append(ours("ours2").as_bytes(), "ours2", false, &WHY);
+    assert!(
+        matches!(landed, Err(Error::WrittenBeside { .. })),
+        "{landed:?}"
+    );
+    let text = String::from_utf8(bytes(&world)).expect("text");
+    assert!(
+        text.ends_with(&format!("{{\"type\":\"mess\n{}", ours("ours2"))),
+        "{text}"
+    );
+}
+
+/// Files that pis must not write to: of a later version, or no sessions.
+fn foreign_files() -> Vec<(&'static str, String)> {
+    let header = |version: Value| json!({ "type": "session", "version": version, "id": "x", "timestamp": "t", "cwd": "/" });
+    let entries = text().split_once('\n').expect("a header").1.to_owned();
+    let of_version = |version| Build::new().header(&header(version)).text() + &entries;
+    vec![
+        ("version 4", of_version(json!(4))),
+        ("version 3.5", of_version(json!(3.5))),
+        ("version \"10\"", of_version(json!("10"))),
+        ("no header", entries.clone()),
+        ("empty", String::new()),
+        ("text", "hello\nworld\n".into()),
+        ("an array", "[1, 2]\n".into()),
+        (
+            "another product's",
+            json!({ "type": "user", "uuid": "u", "sessionId": "s" }).to_string(),
+        ),
+        ("compressed", "\u{1f}\u{8b}".into()),
+    ]
+}
+
+#[test]
+fn what_is_not_ours_is_never_written_to() {
+    for (what, text) in foreign_files() {
+        let world = World::new();
+        world.write("s.jsonl", text);
+        for args in CHANGING {
+            // Which sees that no file changes, and that no directory comes.
+            let ran = world.read(&on(args));
+            assert_eq!(
+                (ran.code, ran.stdout.as_str()),
+                (128, ""),
+                "{what}, {args:?}: {ran:?}"
+            );
+            assert!(
+                ran.stderr.contains("error: '") && ran.stderr.contains("s.jsonl' "),
+                "{what}, {args:?}: {ran:?}"
+            );
+        }
+        let message = json!({ "role": "user", "content": "x" }).to_string();
+        for args in [["append"].as_slice(), &["append", "--each"]] {
+            assert_eq!(
+                world.read_with(&on(args), &message).code,
+                128,
+                "{what}, {args:?}"
+            );
+        }
+    }
+    // Nor to anything that is no file.
+    let world = World::new();
+    fs::create_dir(world.path("s.jsonl")).expect("a directory");
+    for args in CHANGING {
+        assert_eq!(world.read(&on(args)).code, 128, "{args:?}");
+    }
+}
+
+/// Where pi 1.6.0 keeps the sessions of a directory.
+fn pi_dir(world: &World, cwd: &str) -> PathBuf {
+    let inner = cwd
+        .strip_prefix('/')
+        .unwrap_or(cwd)
+        .replace(['/', '\\', ':'], "-");
+    world
+        .home()
+        .join(".pi/agent/sessions")
+        .join(format!("--{inner}--"))
+}
+
+/// All files of the world, but for its commands.
+#[cfg(unix)]
+fn all_files(world: &World) -> Vec<PathBuf> {
+    let (mut files, mut dirs) = (Vec::new(), vec![world.home(), world.work()]);
+    while let Some(dir) = dirs.pop() {
+        for entry in fs::read_dir(&dir).expect("a directory").flatten() {
+            match entry.file_type().expect("a type").is_dir() {
+                true => dirs.push(entry.path()),
+                false => files.push(entry.path()),
+            }
+        }
+    }
+    files
+}
+
+#[cfg(unix)]
+#[test]
+fn sessions_land_where_pi_looks_for_them() {
+    for cwd in [
+        "a b",
+        "会話/日本",
+        "é\u{301}",
+        "x\ny\u{1b}[31m",
+        "-dash",
+        "a:b",
+        "a\\b",
+        "q'\"$(x)",
+    ] {
+        let world = World::new();
+        let dir = world.path(cwd);
+        fs::create_dir_all(&dir).expect("a directory");
+        let ran = ran(&world
+            .command(&["--json", "init"])
+            .current_dir(&dir)
+            .output()
+            .unwrap());
+        assert_eq!(ran.code, 0, "{cwd:?}: {ran:?}");
+        let made: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+        let path = PathBuf::from(made["session"].as_str().expect("a path"));
+        assert_eq!(
+            path.parent(),
+            Some(&*pi_dir(&world, dir.to_str().unwrap())),
+            "{cwd:?}"
+        );
+        let text = fs::read_to_string(&path).expect("the session");
+        let header: Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(header["cwd"], json!(dir), "{cwd:?}");
+        assert_eq!(all_files(&world), [path], "{cwd:?}");
+    }
+    let world = World::new();
+    let ran = ran(&world
+        .command(&["-q", "init"])
+        .current_dir("/")
+        .output()
+        .unwrap());
+    let path = PathBuf::from(ran.stdout.trim_end());
+    assert_eq!(
+        path.parent(),
+        Some(&*world.home().join(".pi/agent/sessions/----"))
+    );
+    assert_eq!(all_files(&world), [path]);
+}
+
+#[cfg(unix)]
+#[test]
+fn no_name_leads_out_of_the_session_directory() {
+    let names = [
+        "../../up",
+        "a/b",
+        "/etc/x",
+        "..",
+        "a\u{0}b\u{7}\r\n\u{1b}]0;x\u{7}",
+        "\\..\\x",
+        "~",
+    ];
+    let names: Vec<_> = names.iter().map(|name| name.replace('\0', "")).collect();
+    for name in &names {
+        let world = World::new();
+        let sessions = pi_dir(&world, world.work().to_str().unwrap());
+        let cwd_arg = format!("--cwd={}", world.path("x/../../y").display());
+        for (n, args) in [
+            ["init", "--name", name].as_slice(),
+            &["new", name],
+            &["clone", "--name", name],
+            &["copy", "--name", name],
+            &["fork", "root", "--name", name],
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let ran = world.pis(args);
+            assert_eq!(ran.code, 0, "{args:?}: {ran:?}");
+            let path = PathBuf::from(ran.stdout.trim_end());
+            assert_eq!(path.parent(), Some(&*sessions), "{args:?}");
+            assert_eq!(all_files(&world).len(), n + 1, "{args:?}");
+        }
+        let id = format!("--id={name}");
+        let count = all_files(&world).len();
+        assert_eq!(world.pis(&["init", &id]).code, 2, "{id:?}");
+        assert_eq!(all_files(&world).len(), count);
+        let ran = world.pis(&["-q", "init", &cwd_arg]);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        let path = PathBuf::from(ran.stdout.trim_end());
+        let root = world.home().join(".pi/agent/sessions");
+        assert_eq!(path.parent().and_then(Path::parent), Some(&*root));
+    }
+    // What a header says is not where files go.
+    for cwd in ["/../../etc", "..", "/tmp/\u{1b}x", ""] {
+        let world = World::new();
+        let header = json!({ "type": "session", "version": 3, "id": "../x", "timestamp": "../t", "cwd": cwd });
+        let text = Build::new()
+            .header(&header)
+            .user("aaaaaaaa", "", "one")
+            .text();
+        world.write("d/s.jsonl", text);
+        for args in [["clone"].as_slice(), &["fork", "--at", "@"]] {
+            let args: Vec<_> = ["-q", "-s", "d/s.jsonl"]
+                .iter()
+                .chain(args)
+                .copied()
+                .collect();
+            let ran = world.pis(&args);
+            assert_eq!(ran.code, 0, "{args:?}: {ran:?}");
+            let made = fs::canonicalize(world.path(ran.stdout.trim_end())).expect("made");
+            assert_eq!(made.parent(), Some(&*world.path("d")), "{cwd:?}");
+        }
+        assert_eq!(all_files(&world).len(), 3, "{cwd:?}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn only_the_owner_can_look() {
+    let world = world();
+    let script = "umask 0
+        for args in init new clone copy 'fork --at @' 'clone -o own.jsonl'; do
+            \"$PIS\" -q -s s.jsonl $args || exit 1
+        done
+        \"$PIS\" -q -s s.jsonl set-leaf bbbbbbbb";
+    let ran = sh(&world, script);
+    assert_eq!((ran.code, ran.stdout.lines().count()), (0, 6), "{ran:?}");
+    for path in ran.stdout.lines() {
+        assert_eq!(mode(Path::new(path)), 0o600, "{path}");
+    }
+    assert_eq!(mode(&world.path(".pis")), 0o700);
+    assert_eq!(mode(&world.path(".pis/s.jsonl.d")), 0o700);
+    for name in ["HEAD", "log", "lock"] {
+        assert_eq!(mode(&state(&world, name)), 0o600, "{name}");
+    }
+    // A mode that someone chose stays.
+    set_mode(&world.path("s.jsonl"), 0o640);
+    assert_eq!(world.pis(&on(&["append", "--user", "x"])).code, 0);
+    assert_eq!(mode(&world.path("s.jsonl")), 0o640);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_followed_and_never_replaced() {
+    use std::os::unix::fs::symlink;
+    let world = World::new();
+    world.write("real/s.jsonl", text());
+    symlink("real/s.jsonl", world.path("link.jsonl")).expect("a link");
+    symlink("link.jsonl", world.path("again.jsonl")).expect("a link");
+    for args in CHANGING {
+        let args: Vec<_> = ["-s", "again.jsonl"].iter().chain(*args).copied().collect();
+        let ran = world.pis(&args);
+        assert!(matches!(ran.code, 0 | 2 | 3), "{args:?}: {ran:?}");
+    }
+    let leaf = world.pis(&["-s", "real/s.jsonl", "set-leaf", "aaaaaaaa"]);
+    assert_eq!(leaf.code, 0);
+    assert_eq!(
+        world.ok(&["-s", "again.jsonl", "rev-parse", "@"]),
+        "aaaaaaaa\n"
+    );
+    for link in ["link.jsonl", "again.jsonl"] {
+        assert!(world.path(link).is_symlink(), "{link}");
+    }
+    assert!(!world.path(".pis").exists());
+    assert!(world.path("real/.pis/s.jsonl.d/log").exists());
+    assert!(
+        fs::read(world.path("real/s.jsonl"))
+            .unwrap()
+            .starts_with(text().as_bytes())
+    );
+
+    // A new file replaces neither a file nor a link, wherever it leads.
+    symlink("nowhere.jsonl", world.path("dangling.jsonl")).expect("a link");
+    for name in ["again.jsonl", "dangling.jsonl", "real/s.jsonl"] {
+        let before = fs::read(world.path(name)).ok();
+        let ran = world.pis(&["-q", "-s", "real/s.jsonl", "clone", "-o", name]);
+        assert_eq!(
+            (ran.code, ran.stdout.as_str()),
+            (128, ""),
+            "{name}: {ran:?}"
+        );
+        assert!(ran.stderr.contains(name), "{ran:?}");
+        assert_eq!(fs::read(world.path(name)).ok(), before, "{name}");
+    }
+    assert!(!world.path("nowhere.jsonl").exists());
+    assert!(world.path("dangling.jsonl").is_symlink());
+}
+
+/// The lock on the session, as another process holds it.
+fn hold(world: &World) -> File {
+    world.pis(&on(&["set-leaf", "@"]));
+    let file = File::options()
+        .write(true)
+        .open(state(world, "lock"))
+        .expect("a lock");
+    file.lock().expect("locked");
+    file
+}
+
+#[test]
+fn a_writer_waits_for_another() {
+    let world = world();
+    let lock = hold(&world);
+    let mut command = world.command(&on(&["append", "--user", "x"]));
+    let mut child = command.stdout(Stdio::piped()).spawn().expect("pis runs");
+    // Readers do not.
+    assert_eq!(world.ok(&on(&["rev-parse", "@"])), "dddddddd\n");
+    world.ok(&on(&["log"]));
+    thread::sleep(Duration::from_millis(500));
+    assert_eq!(child.try_wait().expect("asked"), None, "it waits");
+    // It looks at the file only when it is its turn.
+    append(&world.path("s.jsonl"), &line("eeeeeeee", "dddddddd", "x"));
+    drop(lock);
+    let ran = ran(&child.wait_with_output().expect("ended"));
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(chain(&world.path("s.jsonl"))[5], ran.stdout.trim_end());
+}
+
+#[test]
+fn a_writer_gives_up_after_ten_seconds() {
+    let world = world();
+    let lock = hold(&world);
+    let start = Instant::now();
+    let run = |args: &[&str]| {
+        let mut command = world.command(&on(args));
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().expect("pis runs")
+    };
+    let children = [
+        run(&["--json", "append", "--user", "x"]),
+        run(&["--json", "set-leaf", "root"]),
+    ];
+    for child in children {
+        let ran = ran(&child.wait_with_output().expect("ended"));
+        assert_eq!((ran.code, ran.stdout.as_str()), (3, ""), "{ran:?}");
+        let said: Value = serde_json::from_str(&ran.stderr).expect("JSON");
+        assert_eq!(said["error"]["kind"], "locked");
+        assert_eq!(said["error"]["retryable"], true);
+    }
+    let took = start.elapsed();
+    assert!((10..20).contains(&took.as_secs()), "{took:?}");
+    drop(lock);
+    assert_eq!(bytes(&world), text().into_bytes());
+    assert_eq!(world.ok(&on(&["rev-parse", "@"])), "dddddddd\n");
+}
+
+#[test]
+fn an_old_head_does_not_hold_for_what_was_appended() {
+    let world = world();
+    world.pis(&on(&["set-leaf", "bbbbbbbb"]));
+    // Another program appends.
+    append(&world.path("s.jsonl"), &line("eeeeeeee", "dddddddd", "x"));
+    assert_eq!(world.ok(&on(&["rev-parse", "@"])), "eeeeeeee\n");
+    let next = world.ok(&on(&["append", "--user", "x"]));
+    assert_eq!(entries(&world.path("s.jsonl"))[5]["parentId"], "eeeeeeee");
+    assert!(!state(&world, "HEAD").exists(), "it is removed");
+
+    // A crash after an append, before HEAD was removed and the log was written.
+    world.pis(&on(&["set-leaf", "bbbbbbbb"]));
+    let head = fs::read(state(&world, "HEAD")).expect("HEAD");
+    let log = fs::read(state(&world, "log")).expect("the log");
+    let next_but_one = world.ok(&on(&["append", "--user", "x"]));
+    fs::write(state(&world, "HEAD"), head).expect("written");
+    fs::write(state(&world, "log"), log).expect("written");
+    assert_eq!(world.ok(&on(&["rev-parse", "@"])), next_but_one);
+    assert_eq!(entries(&world.path("s.jsonl"))[6]["parentId"], "bbbbbbbb");
+    assert_ne!(next, next_but_one);
+    // It is as if pi had done it.
+    assert_eq!(world.pis(&on(&["undo"])).code, 3);
+    assert_eq!(world.lines(&on(&["rev-parse", "@{1}"])), ["bbbbbbbb"]);
+}
+
+#[test]
+fn a_leaf_that_is_expected_from_before_is_refused() {
+    let world = world();
+    append(&world.path("s.jsonl"), &line("eeeeeeee", "dddddddd", "x"));
+    let before = bytes(&world);
+    for args in [
+        ["append", "--user", "x", "--expect-leaf", "dddddddd"].as_slice(),
+        &["append", "--user", "x", "--expect-leaf", "root"],
+        &["append", "--user", "x", "--expect-leaf", "0123456789abcdef"],
+        &[
+            "append",
+            "--user",
+            "x",
+            "--parent",
+            "aaaaaaaa",
+            "--expect-leaf",
+            "dddddddd",
+        ],
+        &["set-leaf", "aaaaaaaa", "dddddddd"],
+        &["set-leaf", "aaaaaaaa", "root"],
+    ] {
+        let ran = world.pis(&on(args));
+        assert_eq!(
+            (ran.code, ran.stdout.as_str()),
+            (3, ""),
+            "{args:?}: {ran:?}"
+        );
+        assert_eq!(bytes(&world), before);
+        assert_eq!(world.ok(&on(&["rev-parse", "@"])), "eeeeeeee\n");
+    }
+    let ran = world.pis(&on(&["set-leaf", "root", "eeeeeeee"]));
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let ran = world.pis(&on(&["append", "--user", "x", "--expect-leaf", "root"]));
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(entries(&world.path("s.jsonl"))[5]["parentId"], Value::Null);
+}
+
+#[test]
+fn moves_of_another_program_count_and_are_not_undone() {
+    let world = world();
+    let path = world.path("s.jsonl");
+    let reflog = || {
+        let rows = world.json(&on(&["--json", "reflog"]));
+        let text = |v: &Value| v.as_str().unwrap_or("root").to_owned();
+        let row = |r: &Value| format!("{} {}>{}", text(&r["op"]), text(&r["old"]), text(&r["new"]));
+        rows.iter().map(row).collect::<Vec<_>>()
+    };
+    world.pis(&on(&["checkout", "bbbbbbbb"]));
+    append(&path, &line("eeeeeeee", "dddddddd", "x"));
+    append(&path, &line("ffffffff", "eeeeeeee", "x"));
+    let first = "checkout dddddddd>bbbbbbbb";
+    assert_eq!(reflog(), ["pi bbbbbbbb>ffffffff", first]);
+    let before = bytes(&world);
+    let ran = world.pis(&on(&["undo"]));
+    assert_eq!(ran.code, 3, "{ran:?}");
+    assert_eq!(
+        world.lines(&on(&["rev-parse", "@", "@{1}", "@{2}"])),
+        ["ffffffff", "bbbbbbbb", "dddddddd"]
+    );
+
+    // A move of pis behind it can be undone; the one before it cannot.
+    world.pis(&on(&["set-leaf", "root"]));
+    assert_eq!(
+        reflog(),
+        ["set-leaf ffffffff>root", "pi bbbbbbbb>ffffffff", first]
+    );
+    assert_eq!(world.pis(&on(&["undo"])).code, 0);
+    assert_eq!(world.ok(&on(&["rev-parse", "@"])), "ffffffff\n");
+    assert_eq!(world.pis(&on(&["undo"])).code, 3);
+    assert_eq!(world.ok(&on(&["rev-parse", "@"])), "ffffffff\n");
+    assert_eq!(bytes(&world), before, "nothing is ever cut");
+
+    // An append is undone by going back; what it wrote stays.
+    let id = world.ok(&on(&["append", "--user", "x"]));
+    assert_eq!(world.pis(&on(&["undo"])).code, 0);
+    assert_eq!(world.ok(&on(&["rev-parse", "@"])), "ffffffff\n");
+    assert_eq!(world.ok(&on(&["rev-parse", id.trim_end()])), id);
+}
+
+#[test]
+fn a_line_of_the_log_that_was_cut_off_swallows_no_other() {
+    let world = world();
+    world.pis(&on(&["checkout", "bbbbbbbb"]));
+    append(&state(&world, "log"), "{\"time\":1,\"op\":\"chec");
+    world.pis(&on(&["checkout", "root"]));
+    assert_eq!(world.lines(&on(&["reflog"])).len(), 2);
+    assert_eq!(world.pis(&on(&["undo"])).code, 0);
+    assert_eq!(world.ok(&on(&["rev-parse", "@"])), "bbbbbbbb\n");
+}
+
+#[test]
+fn a_new_file_has_not_the_leaf_of_a_deleted_one() {
+    let world = world();
+    let make = || {
+        let ran = world.pis(&on(&["-q", "clone", "-o", "new.jsonl"]));
+        assert_eq!(ran.code, 0, "{ran:?}");
+        fs::metadata(world.path("new.jsonl")).expect("made").len()
+    };
+    let size = make();
+    world.pis(&["-s", "new.jsonl", "set-leaf", "aaaaaaaa"]);
+    assert_eq!(
+        world.ok(&["-s", "new.jsonl", "rev-parse", "@"]),
+        "aaaaaaaa\n"
+    );
+    fs::remove_file(world.path("new.jsonl")).expect("removed");
+    assert_eq!(make(), size, "they are as long");
+    assert_eq!(
+        world.ok(&["-s", "new.jsonl", "rev-parse", "@"]),
+        "dddddddd\n"
+    );
+    assert_eq!(world.pis(&["-s", "new.jsonl", "reflog"]).stdout, "");
+}
