@@ -105,11 +105,11 @@ fn hostile_session() -> String {
         .label("plain019", "plain018", "plain016", &named("one"))
         .user("plain020", "plain019", "the last one")
         // The bytes themselves, which JSON allows above 0x7f, and a line that is none.
-        .raw(&format!(
-            "{{\"type\":\"message\",\"id\":\"plain021\",\"parentId\":\"plain020\",\
-             \"timestamp\":\"2026-01-01T00:02:00.000Z\",\"message\":{{\"role\":\"user\",\
-             \"content\":\"raw \u{9b}2J\u{85}\u{202e}\u{2028}\u{7f} end\"}}}}"
-        ))
+        .raw(
+            "{\"type\":\"message\",\"id\":\"plain021\",\"parentId\":\"plain020\",\
+             \"timestamp\":\"2026-01-01T00:02:00.000Z\",\"message\":{\"role\":\"user\",\
+             \"content\":\"raw \u{9b}2J\u{85}\u{202e}\u{2028}\u{7f} end\"}}",
+        )
         .raw("no JSON \u{1b}[2J\u{7}")
         .user("plain022", "plain021", &named("leaf"))
         .text()

@@ -9,6 +9,7 @@ mod cat_entry;
 mod checkout;
 mod completions;
 mod context_cmd;
+mod cookbook;
 mod damage_bytes;
 mod damage_content;
 mod damage_json;

@@ -150,7 +150,7 @@ fn json_of_a_symmetric_range_is_json_to_the_last_line() {
     let (world, file) = (World::new(), fixture("branched.jsonl"));
     let parsed = world.json(&["-s", &file, "--json", "rev-parse", "good...c20b"]);
     let ids: Vec<_> = parsed.iter().map(|line| &line["id"]).collect();
-    assert_eq!(ids, ["840e16a9", "c20b91a8", "6de81c37"]);
+    assert_eq!(ids, ["c20b91a8", "840e16a9", "6de81c37"]);
 }
 
 #[test]

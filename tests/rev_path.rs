@@ -72,7 +72,7 @@ fn types_and_roles_select() {
     assert_eq!(settings, ["5c1f0b7e", "e70d2a94"]);
     assert!(path(&["--type", "label", "--role", "user"]).is_empty());
     assert!(path(&["--type", "no_such_type"]).is_empty());
-    assert_eq!(path(&["--count", "--type", "message"]), ["10"]);
+    assert_eq!(path(&["--count", "--type", "message"]), ["11"]);
     assert_eq!(path(&["--count", "root"]), ["0"]);
 }
 

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::Path;
 
+use crate::entry::Kind;
 use crate::error::{Error, Result};
 use crate::json::Raw;
 use crate::json::scan::{Line, ReadAt, Window};
@@ -194,7 +195,9 @@ fn is_header(line: &[u8]) -> bool {
 
 fn looks_like_entry(line: &[u8]) -> bool {
     let raw = Raw::new(line);
-    let known = crate::entry::Entry::new(line).kind() != crate::entry::Kind::Other;
+    let kind = crate::entry::Entry::new(line).kind();
+    // A header without a proper id is neither: pi refuses the file.
+    let known = !matches!(kind, Kind::Other | Kind::Session);
     known && raw.get("uuid").is_none() && (raw.get("id").is_some() || raw.get("message").is_some())
 }
 

@@ -264,7 +264,12 @@ impl Index {
         }
         let step = passed.max(FIRST_STEP);
         let target = self.frontier.saturating_sub(step).max(self.floor);
-        let start = source.line_start(target, self.floor)?;
+        // Lines that start before the target are left for later, however long they are, as long as
+        // there is one behind it.
+        let start = match source.next_line(target, self.frontier)? {
+            Some(start) if target > self.floor => start,
+            _ => source.line_start(target, self.floor)?,
+        };
         let chunk = scan(source, start, self.frontier, source.len())?;
         self.frontier = start;
         self.absorb(chunk);

@@ -68,6 +68,22 @@ impl Source {
         Ok(buf)
     }
 
+    /// The first offset from `offset` on, and before `end`, at which a line starts.
+    pub fn next_line(&self, offset: u64, end: u64) -> io::Result<Option<u64>> {
+        let mut at = offset.saturating_sub(1);
+        while at + 1 < end {
+            let block = self.read_range(at, (at + 64 * 1024).min(end - 1))?;
+            if let Some(n) = memchr::memchr(b'\n', &block) {
+                return Ok(Some(at + n as u64 + 1));
+            }
+            if block.is_empty() {
+                break;
+            }
+            at += block.len() as u64;
+        }
+        Ok(None)
+    }
+
     /// The start of the line that holds the byte before `offset`: just behind the last LF in
     /// front of that byte, or `floor`.
     pub fn line_start(&self, offset: u64, floor: u64) -> io::Result<u64> {

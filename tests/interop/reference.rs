@@ -12,6 +12,7 @@ use pis::json::Raw;
 use serde_json::Value;
 
 use crate::files::variable;
+use crate::state::value;
 
 /// Whether a reference that is missing is a failure.
 fn is_required() -> bool {
@@ -132,9 +133,7 @@ impl Reference {
         assert!(output.status.success(), "the oracle failed: {output:?}");
         let lines = output.stdout.split(|&b| b == b'\n');
         let lines = lines.filter(|line| !line.is_empty());
-        lines
-            .map(|line| serde_json::from_slice(line).expect("the oracle writes JSON"))
-            .collect()
+        lines.map(|line| value(Raw::new(line))).collect()
     }
 
     /// The real pi.

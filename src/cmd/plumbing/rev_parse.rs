@@ -99,8 +99,17 @@ impl RevParse {
         if let (Some(a), Some(b)) = (a.target.entry(), b.target.entry())
             && let Some(base) = session.tree()?.merge_base(a, b)
         {
-            let id = self.name(&session, Target::Entry(base));
-            context.ui.row(&format!("^{id}"))?;
+            if context.json() {
+                let (id, steps) = (Some(session.id(base)), None);
+                context.ui.json_row(&Parsed {
+                    rev: text,
+                    id,
+                    steps,
+                })?;
+            } else {
+                let id = self.name(&session, Target::Entry(base));
+                context.ui.plain_row(&format!("^{id}"))?;
+            }
         }
         Ok(())
     }

@@ -4,9 +4,7 @@ use clap::Args;
 
 use crate::cli::{Context, Exit, Failure, complete};
 use crate::cmd::moving::{Edge, append_batch, find, label_entries, parse};
-use crate::error::Error;
 use crate::rev::syntax::Suffix;
-use crate::store::index::Ix;
 use crate::write::batch::Batch;
 
 /// Put a label on an entry, as pi's Shift+L does
@@ -42,16 +40,16 @@ impl Label {
         let writer = context.writer(&session, true)?;
         writer.check_writable()?;
         let session = writer.session();
-        let mut target = find(context, session, &rev)?.target.entry();
+        let root = || Failure::usage("'root' is no entry and takes no label");
+        let target = find(context, session, &rev)?.target;
+        let mut target = target.entry().ok_or_else(root)?;
         // What is taken off may be where pi put it: on bookkeeping.
-        let holds = |ix: Ix| Ok::<_, Error>(session.labels()?.of(&session.id(ix)).is_some());
-        if !(self.delete && target.map(holds).transpose()?.unwrap_or_default()) {
+        let is_held = self.delete && session.labels()?.of(&session.id(target)).is_some();
+        if !is_held {
             rev.suffixes.push(Suffix::Peel);
-            target = find(context, session, &rev)?.target.entry();
+            let peeled = crate::rev::resolve::resolve(session, &rev)?.target;
+            target = peeled.entry().ok_or_else(root)?;
         }
-        let Some(target) = target else {
-            return Err(Failure::usage("'root' is no entry and takes no label"));
-        };
         let name = self.name.as_deref().map(str::trim);
         let entries = label_entries(session, &session.id(target), name, self.force)?;
         if entries.is_empty() {

@@ -166,7 +166,15 @@ impl Log {
         entries: Option<Entries>,
     ) -> Result<Box<dyn Iterator<Item = Result<Ix>>>> {
         if let Some(entries) = entries {
-            return Ok(Box::new(entries.walk.map(|step| step.map(|(_, ix)| ix))));
+            let walk = entries.walk.map(|step| step.map(|(_, ix)| ix));
+            let several = self.revs.len() > 1 || self.revs.iter().any(|rev| rev.contains("..."));
+            if !several {
+                return Ok(Box::new(walk));
+            }
+            // Several paths are one list: numbers count from the end of the file.
+            let mut found = walk.collect::<Result<Vec<Ix>>>()?;
+            found.sort_unstable();
+            return Ok(Box::new(found.into_iter().map(Ok)));
         }
         session.load_all()?;
         let index = session.index();
