@@ -11,11 +11,16 @@ use crate::moving::two_branches;
 fn lines(path: impl AsRef<Path>) -> Vec<Value> {
     let text = std::fs::read_to_string(path).expect("the new file");
     assert!(text.ends_with('\n'));
-    text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    text.lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect()
 }
 
 fn ids(lines: &[Value]) -> Vec<&str> {
-    lines[1..].iter().map(|e| e["id"].as_str().expect("an id")).collect()
+    lines[1..]
+        .iter()
+        .map(|e| e["id"].as_str().expect("an id"))
+        .collect()
 }
 
 /// Every entry hangs on the one before it.
@@ -45,14 +50,30 @@ fn a_fork_holds_what_stands_before_the_message() {
     let ran = world.on(&["fork", "cccc1111"]);
     let path = made(&ran);
     assert_eq!(ran.stderr, NOTE);
-    assert_eq!(path.parent(), Some(&*world.work()), "it lies beside the old file");
+    assert_eq!(
+        path.parent(),
+        Some(&*world.work()),
+        "it lies beside the old file"
+    );
     let new = lines(&path);
     assert_eq!(ids(&new), ["aaaa1111", "bbbb1111"]);
     let header = &new[0];
-    assert_eq!(fields(header), ["cwd", "id", "parentSession", "timestamp", "type", "version"]);
-    assert_eq!((&header["type"], &header["version"]), (&json!("session"), &json!(3)));
-    assert_eq!((&header["cwd"], &header["parentSession"]), (&json!("/home/dev/project"), &json!(world.path("s.jsonl"))));
-    let (id, time) = (header["id"].as_str().expect("an id"), header["timestamp"].as_str().expect("a time"));
+    assert_eq!(
+        fields(header),
+        ["cwd", "id", "parentSession", "timestamp", "type", "version"]
+    );
+    assert_eq!(
+        (&header["type"], &header["version"]),
+        (&json!("session"), &json!(3))
+    );
+    assert_eq!(
+        (&header["cwd"], &header["parentSession"]),
+        (&json!("/home/dev/project"), &json!(world.path("s.jsonl")))
+    );
+    let (id, time) = (
+        header["id"].as_str().expect("an id"),
+        header["timestamp"].as_str().expect("a time"),
+    );
     assert_eq!((id.len(), &id[14..15]), (36, "7"));
     let name = format!("{}_{id}.jsonl", time.replace([':', '.'], "-"));
     assert_eq!(path.file_name().and_then(|n| n.to_str()), Some(&*name));
@@ -65,7 +86,10 @@ fn a_fork_holds_what_stands_before_the_message() {
     let ran = world.on(&["fork", "cccc1111", "--json"]);
     let object = ran.object();
     assert_eq!(fields(&object), ["leaf", "prompt", "session", "sessionId"]);
-    assert_eq!((&object["leaf"], &object["prompt"]), (&json!("bbbb1111"), &json!("three")));
+    assert_eq!(
+        (&object["leaf"], &object["prompt"]),
+        (&json!("bbbb1111"), &json!("three"))
+    );
     let new = lines(object["session"].as_str().expect("a path"));
     assert_eq!(object["sessionId"], new[0]["id"]);
     assert_eq!(ran.notes(), ["newest-session"]);
@@ -86,8 +110,14 @@ fn a_fork_can_keep_the_entry_itself() {
         assert_eq!(object["leaf"].as_str(), ids.last().map(String::as_str));
         (ids.join(" "), object["prompt"].clone())
     };
-    assert_eq!(fork(&["--at", "cccc1111"]), ("aaaa1111 bbbb1111 cccc1111".into(), Value::Null));
-    assert_eq!(fork(&["dddd1111"]), ("aaaa1111 bbbb1111 cccc1111 dddd1111".into(), Value::Null));
+    assert_eq!(
+        fork(&["--at", "cccc1111"]),
+        ("aaaa1111 bbbb1111 cccc1111".into(), Value::Null)
+    );
+    assert_eq!(
+        fork(&["dddd1111"]),
+        ("aaaa1111 bbbb1111 cccc1111 dddd1111".into(), Value::Null)
+    );
     assert_eq!(fork(&["@%"]), ("aaaa1111 bbbb1111".into(), json!("other")));
     // Before the first prompt stands nothing.
     assert_eq!(fork(&["aaaa1111"]), (String::new(), json!("one")));
@@ -98,7 +128,10 @@ fn a_fork_can_keep_the_entry_itself() {
 fn a_clone_is_the_path_to_the_leaf() {
     let world = World::with(two_branches().text());
     let path = made(&world.on(&["clone"]));
-    assert_eq!(ids(&lines(path)), ["aaaa1111", "bbbb1111", "eeee1111", "ffff1111"]);
+    assert_eq!(
+        ids(&lines(path)),
+        ["aaaa1111", "bbbb1111", "eeee1111", "ffff1111"]
+    );
     world.on(&["set-leaf", "cccc1111"]);
     let path = made(&world.on(&["clone"]));
     assert_eq!(ids(&lines(path)), ["aaaa1111", "bbbb1111", "cccc1111"]);
@@ -108,7 +141,10 @@ fn a_clone_is_the_path_to_the_leaf() {
     let new = lines(object["session"].as_str().expect("a path"));
     assert!(is_chain(&new));
     let name = new.last().expect("the name");
-    assert_eq!((&name["type"], &name["name"], &name["id"]), (&json!("session_info"), &json!("a name"), &object["leaf"]));
+    assert_eq!(
+        (&name["type"], &name["name"], &name["id"]),
+        (&json!("session_info"), &json!("a name"), &object["leaf"])
+    );
     assert_eq!(object["prompt"], Value::Null);
     let path = made(&world.on(&["clone", "cccc1111", "--name", " "]));
     assert_eq!(lines(path).len(), 4, "an empty name is none");
@@ -133,20 +169,40 @@ fn labels_are_made_again_at_the_end() {
     let world = World::with(text);
     let new = lines(made(&world.on(&["clone", "eeee1111"])));
     assert!(is_chain(&new));
-    assert_eq!(ids(&new)[..4], ["aaaa1111", "bbbb1111", "cccc1111", "eeee1111"]);
+    assert_eq!(
+        ids(&new)[..4],
+        ["aaaa1111", "bbbb1111", "cccc1111", "eeee1111"]
+    );
     let made_again: Vec<_> = new[5..]
         .iter()
-        .map(|l| (l["targetId"].as_str().expect("a target"), l["label"].as_str().expect("a name"), l["timestamp"].as_str().expect("a time")))
+        .map(|l| {
+            (
+                l["targetId"].as_str().expect("a target"),
+                l["label"].as_str().expect("a name"),
+                l["timestamp"].as_str().expect("a time"),
+            )
+        })
         .collect();
     // In the order in which each got one since it was last without; the time is that of the last word.
     let at = |second: u32| format!("2026-01-01T00:00:{second:02}.000Z");
-    let wanted = [("aaaa1111", "A again", at(9)), ("cccc1111", "early", at(5)), ("bbbb1111", "B late", at(12))];
-    assert_eq!(made_again, wanted.each_ref().map(|(t, l, s)| (*t, *l, s.as_str())));
+    let wanted = [
+        ("aaaa1111", "A again", at(9)),
+        ("cccc1111", "early", at(5)),
+        ("bbbb1111", "B late", at(12)),
+    ];
+    assert_eq!(
+        made_again,
+        wanted.each_ref().map(|(t, l, s)| (*t, *l, s.as_str()))
+    );
     let own: Vec<_> = ids(&new)[4..].iter().map(|id| id.len()).collect();
     assert_eq!(own, [16, 16, 16]);
     let ran = world.on(&["clone", "eeee1111", "--json"]);
     let new = lines(ran.object()["session"].as_str().expect("a path"));
-    assert_eq!(ran.object()["leaf"], new[7]["id"], "the last label is the leaf");
+    assert_eq!(
+        ran.object()["leaf"],
+        new[7]["id"],
+        "the last label is the leaf"
+    );
 }
 
 #[test]
@@ -168,9 +224,15 @@ fn a_compaction_that_keeps_from_a_label_keeps_from_what_follows_it() {
     let world = World::with(text);
     let new = lines(made(&world.on(&["clone"])));
     assert!(is_chain(&new));
-    let kept: Vec<_> = new.iter().filter_map(|e| e.get("firstKeptEntryId")).collect();
+    let kept: Vec<_> = new
+        .iter()
+        .filter_map(|e| e.get("firstKeptEntryId"))
+        .collect();
     assert_eq!(kept, ["bbbb1111", "4444cccc", "bbbb1111"]);
-    assert!(new.iter().any(|e| e["targetId"] == "1111cccc" && e["type"] == "context_edit"));
+    assert!(
+        new.iter()
+            .any(|e| e["targetId"] == "1111cccc" && e["type"] == "context_edit")
+    );
     assert!(new.iter().any(|e| e["fromId"] == "1111cccc"));
 }
 
@@ -200,14 +262,20 @@ fn bytes_are_kept() {
         let line = String::from_utf8_lossy(entries[n]);
         if n == 3 {
             // Only the link changes, and only the entry's own.
-            let line = line.trim_end().replace(r#""id":"dddd1111","parentId":"cccc1111""#, r#""id":"dddd1111","parentId":"bbbb1111""#);
+            let line = line.trim_end().replace(
+                r#""id":"dddd1111","parentId":"cccc1111""#,
+                r#""id":"dddd1111","parentId":"bbbb1111""#,
+            );
             wanted.extend_from_slice(line.as_bytes());
         } else {
             wanted.extend_from_slice(entries[n]);
         }
         wanted.push(b'\n');
     }
-    assert_eq!(String::from_utf8_lossy(&clone), String::from_utf8_lossy(&wanted));
+    assert_eq!(
+        String::from_utf8_lossy(&clone),
+        String::from_utf8_lossy(&wanted)
+    );
     assert!(clone == wanted);
     let copy = body(&world.on(&["copy"]));
     let all = entries.map(|entry| [entry.trim_ascii_end(), b"\n"].concat());
@@ -216,35 +284,72 @@ fn bytes_are_kept() {
 
 #[test]
 fn a_copy_holds_everything_and_belongs_here() {
-    let text = two_branches().label("1111cccc", "ffff1111", "aaaa1111", "A").raw("not json").text();
+    let text = two_branches()
+        .label("1111cccc", "ffff1111", "aaaa1111", "A")
+        .raw("not json")
+        .text();
     let world = World::with(&text);
     world.on(&["set-leaf", "cccc1111"]);
     let ran = world.on(&["copy", "--json"]);
     let object = ran.object();
     let path = PathBuf::from(object["session"].as_str().expect("a path"));
-    let sessions = world.home().canonicalize().expect("a home").join(".pi/agent/sessions");
+    let sessions = world
+        .home()
+        .canonicalize()
+        .expect("a home")
+        .join(".pi/agent/sessions");
     let dir = path.parent().and_then(|p| p.canonicalize().ok());
-    assert_eq!(dir.as_deref().and_then(Path::parent), Some(&*sessions), "where pi looks for sessions of this directory");
+    assert_eq!(
+        dir.as_deref().and_then(Path::parent),
+        Some(&*sessions),
+        "where pi looks for sessions of this directory"
+    );
     let new = lines(&path);
-    assert_eq!((&new[0]["cwd"], &new[0]["parentSession"]), (&json!(world.work()), &json!(world.path("s.jsonl"))));
-    let old: Vec<_> = text.lines().skip(1).take(7).map(|l| serde_json::from_str::<Value>(l).expect("JSON")).collect();
+    assert_eq!(
+        (&new[0]["cwd"], &new[0]["parentSession"]),
+        (&json!(world.work()), &json!(world.path("s.jsonl")))
+    );
+    let old: Vec<_> = text
+        .lines()
+        .skip(1)
+        .take(7)
+        .map(|l| serde_json::from_str::<Value>(l).expect("JSON"))
+        .collect();
     assert_eq!(new[1..], old);
-    assert_eq!((&object["leaf"], &object["prompt"]), (&json!("1111cccc"), &Value::Null));
+    assert_eq!(
+        (&object["leaf"], &object["prompt"]),
+        (&json!("1111cccc"), &Value::Null)
+    );
     assert_eq!(object["sessionId"], new[0]["id"]);
     assert!(ran.stderr.contains("newest-session"));
     // A name, another directory, and a session named by its path.
     let path = made(&world.pis(&["copy", "s.jsonl", "--cwd", "../other", "--name", "n"]));
     let new = lines(&path);
-    assert!(path.to_str().is_some_and(|p| p.contains("-other--/")), "{path:?}");
-    assert!(new[0]["cwd"].as_str().is_some_and(|c| c.ends_with("/other")));
+    assert!(
+        path.to_str().is_some_and(|p| p.contains("-other--/")),
+        "{path:?}"
+    );
+    assert!(
+        new[0]["cwd"]
+            .as_str()
+            .is_some_and(|c| c.ends_with("/other"))
+    );
     let name = new.last().expect("the name");
-    assert_eq!((&name["name"], &name["parentId"]), (&json!("n"), &json!("1111cccc")));
+    assert_eq!(
+        (&name["name"], &name["parentId"]),
+        (&json!("n"), &json!("1111cccc"))
+    );
     assert_eq!(world.pis(&["copy", "gone.jsonl"]).code, 128);
 }
 
 #[test]
 fn older_versions_become_version_3() {
-    for (file, args) in [("v1.jsonl", &["copy"][..]), ("v1.jsonl", &["clone"]), ("v2.jsonl", &["copy"]), ("v2.jsonl", &["clone"])] {
+    for (file, args) in [
+        ("v1.jsonl", &["copy"][..]),
+        ("v1.jsonl", &["clone"]),
+        ("v2.jsonl", &["copy"]),
+        ("v2.jsonl", &["clone"]),
+    ] {
         let world = World::with(std::fs::read(fixture(file)).expect("the fixture"));
         let before = world.bytes();
         let shown = world.on(&["ls-entries"]).stdout;
@@ -252,11 +357,19 @@ fn older_versions_become_version_3() {
         let path = made(&world.on(args));
         let new = lines(&path);
         assert_eq!(new[0]["version"], 3);
-        assert_eq!(ids(&new), shown.lines().collect::<Vec<_>>(), "{file} {args:?}");
+        assert_eq!(
+            ids(&new),
+            shown.lines().collect::<Vec<_>>(),
+            "{file} {args:?}"
+        );
         assert!(is_chain(&new), "{file}");
         assert!(new.iter().all(|e| e["message"]["role"] != "hookMessage"));
         let path = path.to_str().expect("UTF-8");
-        assert_eq!(world.ok(&["-s", path, "context"]), context, "{file} {args:?}");
+        assert_eq!(
+            world.ok(&["-s", path, "context"]),
+            context,
+            "{file} {args:?}"
+        );
         assert_eq!(world.pis(&["-s", path, "append", "--user", "x"]).code, 0);
         assert_eq!(world.bytes(), before);
     }
@@ -268,14 +381,27 @@ fn where_the_new_file_lies() {
     // A session directory that was chosen holds it.
     let ran = world.on(&["--session-dir", "all", "clone"]);
     assert_eq!(made(&ran).parent(), Some(&*world.path("all")));
-    let vars = [("PIS_SESSION", "./s.jsonl"), ("PI_CODING_AGENT_SESSION_DIR", "all")];
-    assert_eq!(made(&world.pis_env(&vars, &["fork", "@%"], "")).parent(), Some(&*world.path("all")));
+    let vars = [
+        ("PIS_SESSION", "./s.jsonl"),
+        ("PI_CODING_AGENT_SESSION_DIR", "all"),
+    ];
+    assert_eq!(
+        made(&world.pis_env(&vars, &["fork", "@%"], "")).parent(),
+        Some(&*world.path("all"))
+    );
     // Another directory has a place of its own.
     let path = made(&world.on(&["clone", "--cwd", "/srv/app"]));
-    assert!(path.to_str().is_some_and(|p| p.contains("/sessions/--srv-app--/")), "{path:?}");
+    assert!(
+        path.to_str()
+            .is_some_and(|p| p.contains("/sessions/--srv-app--/")),
+        "{path:?}"
+    );
     assert_eq!(lines(&path)[0]["cwd"], "/srv/app");
     // A header without a directory changes nothing in where it lies.
-    world.write("bare/s.jsonl", "{\"type\":\"session\",\"version\":3,\"id\":\"x\"}\n");
+    world.write(
+        "bare/s.jsonl",
+        "{\"type\":\"session\",\"version\":3,\"id\":\"x\"}\n",
+    );
     let path = made(&world.pis(&["-s", "bare/s.jsonl", "clone"]));
     assert_eq!(path.parent(), Some(&*world.path("bare")));
     assert_eq!(lines(&path)[0]["cwd"], json!(world.work()));
@@ -292,14 +418,31 @@ fn a_file_can_be_chosen_and_is_never_replaced() {
     let ran = world.on(&["clone", "-o", "sub/copy.jsonl"]);
     assert_eq!(made(&ran), world.path("sub/copy.jsonl"));
     assert_eq!(ran.stderr, "", "it is no newest session of anything");
-    for args in [&["clone", "-o", "s.jsonl"][..], &["fork", "@", "-o", "sub/copy.jsonl"], &["copy", "-o", "sub/copy.jsonl"]] {
-        let before = (world.bytes(), std::fs::read(world.path("sub/copy.jsonl")).expect("it"));
+    for args in [
+        &["clone", "-o", "s.jsonl"][..],
+        &["fork", "@", "-o", "sub/copy.jsonl"],
+        &["copy", "-o", "sub/copy.jsonl"],
+    ] {
+        let before = (
+            world.bytes(),
+            std::fs::read(world.path("sub/copy.jsonl")).expect("it"),
+        );
         let ran = world.on(args);
         assert_eq!((ran.code, ran.stdout.as_str()), (128, ""), "{args:?}");
         assert!(ran.stderr.contains("exist"), "{}", ran.stderr);
-        assert_eq!((world.bytes(), std::fs::read(world.path("sub/copy.jsonl")).expect("it")), before);
+        assert_eq!(
+            (
+                world.bytes(),
+                std::fs::read(world.path("sub/copy.jsonl")).expect("it")
+            ),
+            before
+        );
     }
-    assert_eq!(std::fs::read_dir(world.path("sub")).expect("sub").count(), 1, "nothing is left over");
+    assert_eq!(
+        std::fs::read_dir(world.path("sub")).expect("sub").count(),
+        1,
+        "nothing is left over"
+    );
     // In a directory where pi looks it is said.
     let first = made(&world.pis(&["new"]));
     let there = first.with_file_name("there.jsonl");
@@ -324,16 +467,26 @@ fn a_new_session_is_what_commands_use_next() {
     let path = made(&ran);
     assert_eq!(ran.stderr, NOTE);
     let new = lines(&path);
-    assert_eq!((new.len(), &new[1]["name"], &new[0]["cwd"]), (2, &json!("three plans"), &json!(world.work())));
+    assert_eq!(
+        (new.len(), &new[1]["name"], &new[0]["cwd"]),
+        (2, &json!("three plans"), &json!(world.work()))
+    );
     assert_eq!(world.ok(&["name"]), "three plans\n");
     let ran = world.pis(&["new", "--json"]);
     let object = ran.object();
     assert_eq!(fields(&object), ["leaf", "prompt", "session", "sessionId"]);
-    assert_eq!((&object["leaf"], &object["prompt"]), (&Value::Null, &Value::Null));
+    assert_eq!(
+        (&object["leaf"], &object["prompt"]),
+        (&Value::Null, &Value::Null)
+    );
     assert_eq!(ran.notes(), ["newest-session"]);
     assert_eq!(world.pis(&["new", "-q"]).stderr, "");
     assert_eq!(world.pis(&["new", "a", "b"]).code, 2);
     // pi's own keys come in pi's order.
-    let text = std::fs::read_to_string(object["session"].as_str().expect("a path")).expect("the file");
-    assert!(text.starts_with("{\"type\":\"session\",\"version\":3,\"id\":"), "{text}");
+    let text =
+        std::fs::read_to_string(object["session"].as_str().expect("a path")).expect("the file");
+    assert!(
+        text.starts_with("{\"type\":\"session\",\"version\":3,\"id\":"),
+        "{text}"
+    );
 }

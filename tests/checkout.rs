@@ -9,8 +9,7 @@ fn world() -> World {
     World::with(two_branches().text())
 }
 
-const ELSEWHERE: &str =
-    "note: pi still opens this session at ffff1111; an append, or --write, makes the move last for pi\n";
+const ELSEWHERE: &str = "note: pi still opens this session at ffff1111; an append, or --write, makes the move last for pi\n";
 
 #[test]
 fn on_a_message_the_leaf_goes_to_the_parent_and_the_text_is_printed() {
@@ -34,15 +33,26 @@ fn on_a_message_the_leaf_goes_to_the_parent_and_the_text_is_printed() {
         let ran = world.on(&["checkout", rev]);
         assert_eq!((ran.code, ran.stdout.as_str()), (0, printed), "{rev}");
         assert_eq!(world.leaf(), leaf, "{rev}");
-        assert!(ran.stderr.contains("pi still opens this session at 2222cccc"), "{}", ran.stderr);
+        assert!(
+            ran.stderr
+                .contains("pi still opens this session at 2222cccc"),
+            "{}",
+            ran.stderr
+        );
     }
     assert_eq!(world.bytes(), text.as_bytes());
     // Also where the message is the leaf, on which pi does nothing.
     world.on(&["set-leaf", "2222cccc"]);
     let ran = world.on(&["checkout", "@"]);
-    assert_eq!((ran.stdout.as_str(), world.leaf().as_str()), ("last\nof all\n", "1111cccc"));
+    assert_eq!(
+        (ran.stdout.as_str(), world.leaf().as_str()),
+        ("last\nof all\n", "1111cccc")
+    );
     let ran = world.on(&["checkout", "@%"]);
-    assert_eq!((ran.stdout.as_str(), world.leaf().as_str()), ("other\n", "bbbb1111"));
+    assert_eq!(
+        (ran.stdout.as_str(), world.leaf().as_str()),
+        ("other\n", "bbbb1111")
+    );
     assert_eq!(world.on(&["-z", "checkout", "cccc1111"]).stdout, "three\0");
 }
 
@@ -50,11 +60,13 @@ fn on_a_message_the_leaf_goes_to_the_parent_and_the_text_is_printed() {
 fn the_answer_in_json() {
     let world = world();
     let ran = world.on(&["checkout", "cccc1111", "--json"]);
-    let wanted = json!({ "leaf": "bbbb1111", "previous": "ffff1111", "prompt": "three", "summaryId": null });
+    let wanted =
+        json!({ "leaf": "bbbb1111", "previous": "ffff1111", "prompt": "three", "summaryId": null });
     assert_eq!((ran.code, ran.object()), (0, wanted));
     assert_eq!(ran.notes(), ["pi-opens-elsewhere"]);
     let ran = world.on(&["checkout", "aaaa1111", "--json"]);
-    let wanted = json!({ "leaf": null, "previous": "bbbb1111", "prompt": "one", "summaryId": null });
+    let wanted =
+        json!({ "leaf": null, "previous": "bbbb1111", "prompt": "one", "summaryId": null });
     assert_eq!(ran.object(), wanted);
     let ran = world.on(&["checkout", "ffff1111", "--json"]);
     let wanted = json!({ "leaf": "ffff1111", "previous": null, "prompt": null, "summaryId": null });
@@ -85,7 +97,12 @@ fn a_parent_that_is_missing_or_empty_is_the_root_and_an_unknown_one_an_error() {
     let before = world.leaf();
     let ran = world.on(&["checkout", "4444aaaa"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (128, ""));
-    assert!(ran.stderr.contains("error: the parent of 4444aaaa, gone, is not in the file"), "{}", ran.stderr);
+    assert!(
+        ran.stderr
+            .contains("error: the parent of 4444aaaa, gone, is not in the file"),
+        "{}",
+        ran.stderr
+    );
     assert!(ran.stderr.contains("--exact"), "{}", ran.stderr);
     assert_eq!(world.leaf(), before);
     assert_eq!(world.on(&["checkout", "--exact", "4444aaaa"]).code, 0);
@@ -98,11 +115,18 @@ fn a_parent_that_is_missing_or_empty_is_the_root_and_an_unknown_one_an_error() {
 fn exact_goes_to_the_message_itself() {
     let world = world();
     let ran = world.on(&["checkout", "--exact", "cccc1111"]);
-    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", ELSEWHERE));
+    assert_eq!(
+        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+        (0, "", ELSEWHERE)
+    );
     assert_eq!(world.leaf(), "cccc1111");
     let ran = world.on(&["checkout", "--exact", "--json", "eeee1111"]);
     assert_eq!(ran.object()["prompt"], Value::Null);
-    for args in [&["checkout"][..], &["checkout", "--bogus"], &["checkout", "@", "@"]] {
+    for args in [
+        &["checkout"][..],
+        &["checkout", "--bogus"],
+        &["checkout", "@", "@"],
+    ] {
         assert_eq!(world.on(args).code, 2, "{args:?}");
     }
 }
@@ -113,8 +137,14 @@ fn with_write_a_marker_is_appended_and_no_note_said() {
     let count = world.stored(1).len();
     assert_eq!(world.done(&["checkout", "--write", "cccc1111"]), "three\n");
     let new = world.stored(1 + count);
-    assert_eq!((new.len(), &new[0]["data"]), (1, &json!({ "leaf": "bbbb1111" })));
-    assert_eq!((&new[0]["parentId"], &new[0]["id"]), (&json!("bbbb1111"), &json!(world.leaf())));
+    assert_eq!(
+        (new.len(), &new[0]["data"]),
+        (1, &json!({ "leaf": "bbbb1111" }))
+    );
+    assert_eq!(
+        (&new[0]["parentId"], &new[0]["id"]),
+        (&json!("bbbb1111"), &json!(world.leaf()))
+    );
     // The file ends there: no second one.
     world.done(&["checkout", "--write", "bbbb1111"]);
     world.done(&["checkout", "--write", "@"]);
@@ -128,13 +158,22 @@ fn with_write_a_marker_is_appended_and_no_note_said() {
 fn a_summary_hangs_where_the_leaf_goes() {
     let world = world();
     let count = world.stored(1).len();
-    let ran = world.on_with(&["checkout", "cccc1111", "--summary", "-", "--json"], "dead\nend\n\n");
+    let ran = world.on_with(
+        &["checkout", "cccc1111", "--summary", "-", "--json"],
+        "dead\nend\n\n",
+    );
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     let new = world.stored(1 + count);
     assert_eq!(new.len(), 1);
-    assert_eq!(fields(&new[0]), ["fromId", "id", "parentId", "summary", "timestamp", "type"]);
+    assert_eq!(
+        fields(&new[0]),
+        ["fromId", "id", "parentId", "summary", "timestamp", "type"]
+    );
     assert_eq!(new[0]["type"], "branch_summary");
-    assert_eq!((&new[0]["fromId"], &new[0]["parentId"]), (&json!("ffff1111"), &json!("bbbb1111")));
+    assert_eq!(
+        (&new[0]["fromId"], &new[0]["parentId"]),
+        (&json!("ffff1111"), &json!("bbbb1111"))
+    );
     assert_eq!(new[0]["summary"], "dead\nend");
     let id = &new[0]["id"];
     let wanted = json!({ "leaf": id, "previous": "ffff1111", "prompt": "three", "summaryId": id });
@@ -143,12 +182,18 @@ fn a_summary_hangs_where_the_leaf_goes() {
     // Where one is, from a root, and a text that begins with a dash.
     let ran = world.on(&["checkout", "@", "--summary", "- a list", "--json"]);
     let here = &world.stored(2 + count)[0];
-    assert_eq!((&here["fromId"], &here["parentId"], &here["summary"]), (id, id, &json!("- a list")));
+    assert_eq!(
+        (&here["fromId"], &here["parentId"], &here["summary"]),
+        (id, id, &json!("- a list"))
+    );
     assert_eq!(ran.object()["summaryId"], here["id"]);
     world.on(&["set-leaf", "root"]);
     world.done(&["checkout", "root", "--summary", "before all"]);
     let root = &world.stored(3 + count)[0];
-    assert_eq!((&root["fromId"], &root["parentId"]), (&json!("root"), &Value::Null));
+    assert_eq!(
+        (&root["fromId"], &root["parentId"]),
+        (&json!("root"), &Value::Null)
+    );
 
     let bytes = world.bytes();
     for text in ["", " \n"] {
@@ -162,17 +207,39 @@ fn a_summary_hangs_where_the_leaf_goes() {
 fn a_label_goes_on_the_summary_else_on_the_entry() {
     let world = world();
     let count = world.stored(1).len();
-    assert_eq!(world.done(&["checkout", "cccc1111", "--label", " mine ", "--summary", "s"]), "three\n");
+    assert_eq!(
+        world.done(&[
+            "checkout",
+            "cccc1111",
+            "--label",
+            " mine ",
+            "--summary",
+            "s"
+        ]),
+        "three\n"
+    );
     let new = world.stored(1 + count);
     assert_eq!(new.len(), 2);
-    assert_eq!((&new[1]["type"], &new[1]["label"]), (&json!("label"), &json!("mine")));
-    assert_eq!((&new[1]["targetId"], &new[1]["parentId"]), (&new[0]["id"], &new[0]["id"]));
+    assert_eq!(
+        (&new[1]["type"], &new[1]["label"]),
+        (&json!("label"), &json!("mine"))
+    );
+    assert_eq!(
+        (&new[1]["targetId"], &new[1]["parentId"]),
+        (&new[0]["id"], &new[0]["id"])
+    );
     assert_eq!(json!(world.leaf()), new[1]["id"]);
 
     let ran = world.on(&["checkout", "cccc1111", "--label", "third", "--json"]);
     let label = &world.stored(3 + count)[0];
-    assert_eq!((&label["targetId"], &label["parentId"]), (&json!("cccc1111"), &json!("bbbb1111")));
-    assert_eq!((&ran.object()["leaf"], &ran.object()["summaryId"]), (&label["id"], &Value::Null));
+    assert_eq!(
+        (&label["targetId"], &label["parentId"]),
+        (&json!("cccc1111"), &json!("bbbb1111"))
+    );
+    assert_eq!(
+        (&ran.object()["leaf"], &ran.object()["summaryId"]),
+        (&label["id"], &Value::Null)
+    );
     assert_eq!(ran.object()["prompt"], "three");
 
     // The same rules as those of `pis label`.
@@ -184,7 +251,11 @@ fn a_label_goes_on_the_summary_else_on_the_entry() {
         &["checkout", "dddd1111", "--label", "third"],
     ] {
         assert_eq!(world.on(args).code, 2, "{args:?}");
-        assert_eq!((world.bytes(), world.leaf()), (bytes.clone(), leaf.clone()), "{args:?}");
+        assert_eq!(
+            (world.bytes(), world.leaf()),
+            (bytes.clone(), leaf.clone()),
+            "{args:?}"
+        );
     }
     world.on(&["checkout", "cccc1111", "--label", "third"]);
     assert_eq!((world.bytes(), world.leaf().as_str()), (bytes, "bbbb1111"));
@@ -210,27 +281,63 @@ fn the_text_can_be_edited_and_appended() {
     let count = world.stored(1).len();
     let script = r#"[ "$1" = --wait ] && cat "$2" > seen && printf 'and more\n\n' >> "$2""#;
     let ran = edit(&world, script, &["checkout", "-e", "cccc1111"]);
-    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", ""));
-    assert_eq!(std::fs::read_to_string(world.path("seen")).expect("it ran"), "three\n");
+    assert_eq!(
+        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+        (0, "", "")
+    );
+    assert_eq!(
+        std::fs::read_to_string(world.path("seen")).expect("it ran"),
+        "three\n"
+    );
     let new = world.stored(1 + count);
     assert_eq!((new.len(), &new[0]["parentId"]), (1, &json!("bbbb1111")));
     assert_eq!(new[0]["message"]["role"], "user");
-    assert_eq!(new[0]["message"]["content"], json!([{ "type": "text", "text": "three\nand more" }]));
+    assert_eq!(
+        new[0]["message"]["content"],
+        json!([{ "type": "text", "text": "three\nand more" }])
+    );
     assert_eq!(json!(world.leaf()), new[0]["id"]);
 
     // An entry that hands nothing back gets an empty page; a summary and a label come first.
     let script = r#"[ -s "$2" ] && [ "$(cat "$2")" = "" ] && echo new > "$2""#;
-    let args = ["checkout", "-e", "dddd1111", "--summary", "s", "--label", "l", "--json"];
+    let args = [
+        "checkout",
+        "-e",
+        "dddd1111",
+        "--summary",
+        "s",
+        "--label",
+        "l",
+        "--json",
+    ];
     let ran = edit(&world, script, &args);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     let new = world.stored(2 + count);
-    let kinds: Vec<_> = new.iter().map(|e| e["type"].as_str().expect("a type")).collect();
+    let kinds: Vec<_> = new
+        .iter()
+        .map(|e| e["type"].as_str().expect("a type"))
+        .collect();
     assert_eq!(kinds, ["branch_summary", "label", "message"]);
-    assert_eq!((&new[1]["parentId"], &new[2]["parentId"]), (&new[0]["id"], &new[1]["id"]));
-    assert_eq!((&ran.object()["leaf"], &ran.object()["summaryId"]), (&new[2]["id"], &new[0]["id"]));
+    assert_eq!(
+        (&new[1]["parentId"], &new[2]["parentId"]),
+        (&new[0]["id"], &new[1]["id"])
+    );
+    assert_eq!(
+        (&ran.object()["leaf"], &ran.object()["summaryId"]),
+        (&new[2]["id"], &new[0]["id"])
+    );
     // $VISUAL comes before $EDITOR.
-    let vars = [("PIS_SESSION", "./s.jsonl"), ("EDITOR", "false"), ("VISUAL", "tee -a")];
-    assert_eq!(world.pis_env(&vars, &["checkout", "-e", "cccc1111"], "").code, 1);
+    let vars = [
+        ("PIS_SESSION", "./s.jsonl"),
+        ("EDITOR", "false"),
+        ("VISUAL", "tee -a"),
+    ];
+    assert_eq!(
+        world
+            .pis_env(&vars, &["checkout", "-e", "cccc1111"], "")
+            .code,
+        1
+    );
 }
 
 #[cfg(unix)]
@@ -249,18 +356,33 @@ fn an_edit_that_is_given_up_changes_nothing() {
         assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{script}");
         assert_eq!(ran.stderr, format!("note: {why}: nothing was changed\n"));
         let ran = edit(&world, script, &["--json", "checkout", "-e", "cccc1111"]);
-        assert_eq!((ran.stdout.as_str(), ran.notes()), ("", vec!["nothing-done".to_owned()]));
+        assert_eq!(
+            (ran.stdout.as_str(), ran.notes()),
+            ("", vec!["nothing-done".to_owned()])
+        );
     }
     for editor in ["/nowhere/vi", "", "'unbalanced"] {
-        let vars = [("PIS_SESSION", "./s.jsonl"), ("EDITOR", editor), ("PATH", "/nowhere")];
+        let vars = [
+            ("PIS_SESSION", "./s.jsonl"),
+            ("EDITOR", editor),
+            ("PATH", "/nowhere"),
+        ];
         let ran = world.pis_env(&vars, &["checkout", "-e", "cccc1111"], "");
-        assert_eq!((ran.code, ran.stdout.as_str()), (128, ""), "{editor}: {ran:?}");
+        assert_eq!(
+            (ran.code, ran.stdout.as_str()),
+            (128, ""),
+            "{editor}: {ran:?}"
+        );
         assert!(ran.stderr.contains("$EDITOR"), "{}", ran.stderr);
     }
     // What would be refused afterwards is refused before the work.
     let vars = [("PI_SESSION_FILE", "./s.jsonl"), ("EDITOR", "/nowhere/vi")];
     let ran = world.pis_env(&vars, &["checkout", "-e", "cccc1111"], "");
-    assert!(ran.stderr.contains("the session of the agent"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("the session of the agent"),
+        "{}",
+        ran.stderr
+    );
     assert_eq!(world.bytes(), bytes);
     assert_eq!(world.leaf(), "ffff1111");
     assert!(!world.path(".pis/s.jsonl.d/HEAD").exists());
@@ -288,9 +410,7 @@ fn what_was_edited_is_what_is_moved_to() {
 #[test]
 fn between_a_call_and_its_results_the_last_result_is_named() {
     let call = json!([{ "type": "toolCall", "id": "c", "name": "read", "arguments": {} }]);
-    let result = |id: &str| {
-        json!({ "role": "toolResult", "toolCallId": id, "toolName": "read", "content": [], "isError": false, "timestamp": 1 })
-    };
+    let result = |id: &str| json!({ "role": "toolResult", "toolCallId": id, "toolName": "read", "content": [], "isError": false, "timestamp": 1 });
     let text = two_branches()
         .message("1111cccc", "ffff1111", crate::common::assistant(call))
         .message("2222cccc", "1111cccc", result("c"))
@@ -298,9 +418,17 @@ fn between_a_call_and_its_results_the_last_result_is_named() {
         .assistant("4444cccc", "3333cccc", "done")
         .text();
     let world = World::with(text);
-    for (rev, open) in [("1111cccc", true), ("2222cccc", true), ("3333cccc", false), ("ffff1111", false)] {
+    for (rev, open) in [
+        ("1111cccc", true),
+        ("2222cccc", true),
+        ("3333cccc", false),
+        ("ffff1111", false),
+    ] {
         let ran = world.on(&["checkout", rev]);
-        assert_eq!((ran.code, ran.stdout.as_str(), world.leaf().as_str()), (0, "", rev));
+        assert_eq!(
+            (ran.code, ran.stdout.as_str(), world.leaf().as_str()),
+            (0, "", rev)
+        );
         let said = ran.stderr.contains("tool call") && ran.stderr.contains("3333cccc");
         assert_eq!(said, open, "{rev}: {}", ran.stderr);
         let ran = world.on(&["--json", "checkout", rev]);
@@ -332,8 +460,12 @@ fn standard_input_is_read_before_anything_is_looked_up() {
     ] {
         world.on(&["set-leaf", "ffff1111"]);
         let mut command = world.command(args);
-        command.env("PIS_SESSION", "./s.jsonl").stdin(std::process::Stdio::piped());
-        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        command
+            .env("PIS_SESSION", "./s.jsonl")
+            .stdin(std::process::Stdio::piped());
+        command
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped());
         let mut child = command.spawn().expect("pis runs");
         std::thread::sleep(std::time::Duration::from_millis(150));
         // The writer of the pipe moves the leaf before it is done.
@@ -347,11 +479,17 @@ fn standard_input_is_read_before_anything_is_looked_up() {
         let last = world.stored(1).pop().expect("an entry");
         match args[0] {
             "checkout" => {
-                assert_eq!((last["parentId"].as_str(), ran.stdout.as_str()), (Some("bbbb1111"), "three\n"));
+                assert_eq!(
+                    (last["parentId"].as_str(), ran.stdout.as_str()),
+                    (Some("bbbb1111"), "three\n")
+                );
                 assert_eq!(last["fromId"], "dddd1111");
             }
             "append" => assert_eq!(last["parentId"], "dddd1111"),
-            _ => assert_eq!((&last["targetId"], &last["parentId"]), (&json!("cccc1111"), &json!("dddd1111"))),
+            _ => assert_eq!(
+                (&last["targetId"], &last["parentId"]),
+                (&json!("cccc1111"), &json!("dddd1111"))
+            ),
         }
     }
 }
@@ -370,17 +508,26 @@ fn inside_its_agent_the_leaf_stays() {
         &["undo"],
     ] {
         let agent = [("PI_SESSION_FILE", "s.jsonl")];
-        for vars in [&agent[..], &[("PI_SESSION_FILE", "s.jsonl"), ("PIS_SESSION", "./s.jsonl")]] {
+        for vars in [
+            &agent[..],
+            &[("PI_SESSION_FILE", "s.jsonl"), ("PIS_SESSION", "./s.jsonl")],
+        ] {
             let line = "{\"role\":\"user\",\"content\":\"x\"}\n";
             let ran = world.pis_env(vars, &[&["--json"], args].concat(), line);
             assert_eq!((ran.code, ran.stdout.as_str()), (128, ""), "{args:?}");
             assert_eq!(ran.error(), "not-writable", "{args:?}");
             assert!(ran.stderr.contains("--force"), "{}", ran.stderr);
         }
-        assert_eq!((world.bytes(), world.leaf().as_str()), (bytes.clone(), "dddd1111"));
+        assert_eq!(
+            (world.bytes(), world.leaf().as_str()),
+            (bytes.clone(), "dddd1111")
+        );
         // It is the session that counts, not that there is an agent.
         world.write("other.jsonl", &bytes);
-        let vars = [("PI_SESSION_FILE", "other.jsonl"), ("PIS_SESSION", "./s.jsonl")];
+        let vars = [
+            ("PI_SESSION_FILE", "other.jsonl"),
+            ("PIS_SESSION", "./s.jsonl"),
+        ];
         if args[0] != "undo" {
             let line = "{\"role\":\"user\",\"content\":\"x\"}\n";
             assert_eq!(world.pis_env(&vars, args, line).code, 0, "{args:?}");
@@ -394,11 +541,22 @@ fn inside_its_agent_the_leaf_stays() {
         world.on(&["set-leaf", "dddd1111"]);
     }
     // What the running agent need not see works.
-    for args in [&["label", "@", "here"][..], &["name", "a name"], &["log"], &["context"], &["clone"], &["reflog"]] {
+    for args in [
+        &["label", "@", "here"][..],
+        &["name", "a name"],
+        &["log"],
+        &["context"],
+        &["clone"],
+        &["reflog"],
+    ] {
         let ran = world.pis_env(&[("PI_SESSION_FILE", "s.jsonl")], args, "");
         assert_eq!(ran.code, 0, "{args:?}: {ran:?}");
     }
-    let ran = world.pis_env(&[("PI_SESSION_FILE", "s.jsonl")], &["rm", "--yes", "s.jsonl"], "");
+    let ran = world.pis_env(
+        &[("PI_SESSION_FILE", "s.jsonl")],
+        &["rm", "--yes", "s.jsonl"],
+        "",
+    );
     assert_eq!(ran.code, 2);
     assert!(world.path("s.jsonl").exists());
 }

@@ -54,9 +54,14 @@ fn examples() -> Vec<Example> {
 
 fn as_shown(line: &str) -> String {
     let mut line = line.strip_prefix(r"\&").unwrap_or(line).to_owned();
-    for (escape, shown) in
-        [(r"\-", "-"), (r"\(aq", "'"), (r"\(ga", "`"), (r"\(ha", "^"), (r"\(ti", "~"), (r"\e", "\\")]
-    {
+    for (escape, shown) in [
+        (r"\-", "-"),
+        (r"\(aq", "'"),
+        (r"\(ga", "`"),
+        (r"\(ha", "^"),
+        (r"\(ti", "~"),
+        (r"\e", "\\"),
+    ] {
         line = line.replace(escape, shown);
     }
     line
@@ -76,21 +81,33 @@ fn prepared() -> World {
 /// Runs a script; pi is the stand-in, pis the program that was built.
 fn shell(world: &World, script: &str, vars: &[(&str, &str)]) -> Ran {
     let pis = world.command(&[]);
-    let built = Path::new(pis.get_program()).parent().expect("a directory").to_owned();
+    let built = Path::new(pis.get_program())
+        .parent()
+        .expect("a directory")
+        .to_owned();
     let mut dirs: Vec<PathBuf> = vec![world.path("bin"), built];
-    dirs.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
+    dirs.extend(std::env::split_paths(
+        &std::env::var_os("PATH").unwrap_or_default(),
+    ));
     let mut sh = Command::new("sh");
-    sh.args(["-eu", "-c", script]).current_dir(world.work()).env_clear().stdin(Stdio::null());
+    sh.args(["-eu", "-c", script])
+        .current_dir(world.work())
+        .env_clear()
+        .stdin(Stdio::null());
     for (name, value) in pis.get_envs() {
         sh.env(name, value.unwrap_or_default());
     }
-    sh.env("PATH", std::env::join_paths(dirs).expect("directories")).envs(vars.iter().copied());
+    sh.env("PATH", std::env::join_paths(dirs).expect("directories"))
+        .envs(vars.iter().copied());
     ran(&sh.output().expect("a shell runs"))
 }
 
 fn has_jq() -> bool {
     let mut jq = Command::new("jq");
-    jq.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    jq.arg("--version")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     let is_there = jq.status().is_ok();
     if !is_there {
         let said = "cookbook: jq is not installed, the recipes that use it are skipped";
@@ -128,7 +145,10 @@ fn three_answers_to_one_question() {
         assert_eq!(pis(&world, &["cat-entry", "--text", &label]), answer);
         assert_eq!(pis(&world, &["merge-base", &label, "plans"]), "0fa4a08e\n");
         // Each is a branch of its own: marker, prompt, answer.
-        assert_eq!(pis(&world, &["rev-path", "--count", &format!("plans..{label}")]), "3\n");
+        assert_eq!(
+            pis(&world, &["rev-path", "--count", &format!("plans..{label}")]),
+            "3\n"
+        );
         assert!(ran.stdout.contains(&format!("[{label}]")), "{}", ran.stdout);
         assert_eq!(ran.stdout.matches(&answer).count(), 2, "{}", ran.stdout);
     }
@@ -148,21 +168,40 @@ fn three_answers_from_elsewhere() {
 
 #[test]
 fn a_prompt_sent_again() {
-    let Some((world, ran)) = run("Send a prompt again, edited", 0, &[]) else { return };
-    let (new, old) = ("Log the session id, never the token", "Log the user id, never the token");
+    let Some((world, ran)) = run("Send a prompt again, edited", 0, &[]) else {
+        return;
+    };
+    let (new, old) = (
+        "Log the session id, never the token",
+        "Log the user id, never the token",
+    );
     assert_eq!(ran.stdout, format!("Answer to: {new}\n{new}\n{old}\n"));
-    assert_eq!(pis(&world, &["cat-entry", "--text", "@%"]), format!("{new}\n"));
+    assert_eq!(
+        pis(&world, &["cat-entry", "--text", "@%"]),
+        format!("{new}\n")
+    );
     assert_eq!(pis(&world, &["merge-base", "@", OLD_LEAF]), "7a35f8c0\n");
 
-    let Some((world, ran)) = run("Send a prompt again, edited", 1, &[]) else { return };
-    assert!(ran.stdout.contains(new) && !ran.stdout.contains(old), "{}", ran.stdout);
-    assert_eq!(pis(&world, &["cat-entry", "--text", "@"]), format!("{new}\n"));
+    let Some((world, ran)) = run("Send a prompt again, edited", 1, &[]) else {
+        return;
+    };
+    assert!(
+        ran.stdout.contains(new) && !ran.stdout.contains(old),
+        "{}",
+        ran.stdout
+    );
+    assert_eq!(
+        pis(&world, &["cat-entry", "--text", "@"]),
+        format!("{new}\n")
+    );
     assert_eq!(pis(&world, &["merge-base", "@", OLD_LEAF]), "7a35f8c0\n");
 }
 
 #[test]
 fn a_walk_with_jq() {
-    let Some((world, ran)) = run("Walk a session with jq", 0, &[]) else { return };
+    let Some((world, ran)) = run("Walk a session with jq", 0, &[]) else {
+        return;
+    };
     for line in [
         "user: Refactor auth, plans first",
         "assistant: Done: the id, never the token",
@@ -172,10 +211,21 @@ fn a_walk_with_jq() {
         "4 user",
         "Rewrote the module; 5 tests fail",
     ] {
-        assert!(ran.stdout.lines().any(|l| l == line), "{line}: {}", ran.stdout);
+        assert!(
+            ran.stdout.lines().any(|l| l == line),
+            "{line}: {}",
+            ran.stdout
+        );
     }
-    assert!(!ran.stdout.contains("user: Try an aggressive rewrite"), "it is on another branch");
-    assert!(ran.stdout.lines().any(|l| l.starts_with("0.04126")), "{}", ran.stdout);
+    assert!(
+        !ran.stdout.contains("user: Try an aggressive rewrite"),
+        "it is on another branch"
+    );
+    assert!(
+        ran.stdout.lines().any(|l| l.starts_with("0.04126")),
+        "{}",
+        ran.stdout
+    );
     assert_eq!(ran.stderr, "");
     assert_eq!(
         std::fs::read(world.path("session.jsonl")).expect("it"),
@@ -188,15 +238,30 @@ fn a_walk_with_jq() {
 fn taken_over_and_handed_back() {
     let recipe = "Take over from pi and hand back";
     let (world, ran) = run(recipe, 0, &[]).expect("no jq is needed");
-    assert!(ran.stdout.contains(": nobody asked for logs"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains(": nobody asked for logs"),
+        "{}",
+        ran.stdout
+    );
     assert_eq!(ran.stdout.lines().last(), Some(OLD_LEAF));
     let bound = pis(&world, &["cat-entry", "--text", "@%", "@"]);
-    assert_eq!(bound, "Write the changelog\nAnswer to: Write the changelog\n");
+    assert_eq!(
+        bound,
+        "Write the changelog\nAnswer to: Write the changelog\n"
+    );
     assert_eq!(pis(&world, &["merge-base", "@", OLD_LEAF]), "840e16a9\n");
 
     // Had pi gone on meanwhile, nothing would have happened.
-    let script = examples().into_iter().find(|e| e.recipe == recipe).expect("it").script;
-    let meddled = script.replacen("pis set-leaf", "pis append -q --user meanwhile\npis set-leaf", 1);
+    let script = examples()
+        .into_iter()
+        .find(|e| e.recipe == recipe)
+        .expect("it")
+        .script;
+    let meddled = script.replacen(
+        "pis set-leaf",
+        "pis append -q --user meanwhile\npis set-leaf",
+        1,
+    );
     let world = prepared();
     let ran = shell(&world, &meddled, &[]);
     assert_eq!(ran.code, 3, "{ran:?}");
@@ -206,10 +271,23 @@ fn taken_over_and_handed_back() {
 #[test]
 fn inside_the_agent() {
     let agent = [("PI_SESSION_FILE", "session.jsonl")];
-    let Some((world, ran)) = run("From inside the agent", 0, &agent) else { return };
-    assert_eq!(pis(&world, &["rev-parse", "checkpoint"]).trim_end(), OLD_LEAF);
-    assert!(ran.stdout.contains("\nRefactor auth, plans first\n"), "{}", ran.stdout);
-    assert!(ran.stdout.ends_with("Answer to: Try it without logs\n"), "{}", ran.stdout);
+    let Some((world, ran)) = run("From inside the agent", 0, &agent) else {
+        return;
+    };
+    assert_eq!(
+        pis(&world, &["rev-parse", "checkpoint"]).trim_end(),
+        OLD_LEAF
+    );
+    assert!(
+        ran.stdout.contains("\nRefactor auth, plans first\n"),
+        "{}",
+        ran.stdout
+    );
+    assert!(
+        ran.stdout.ends_with("Answer to: Try it without logs\n"),
+        "{}",
+        ran.stdout
+    );
     let out = std::fs::read_to_string(world.path("out")).expect("what pi said");
     assert_eq!(out, "Answer to: Try it without logs\n");
     // The attempt is in the copy, and the agent's session only has a label more.

@@ -273,7 +273,11 @@ fn names_are_paths_ids_prefixes_or_names_here_before_elsewhere() {
         ("", "usage", "give a path"),
         ("HAED", "no-session", "HEAD  \"far fix\""),
         ("FIX", "no-session", "ab1  \"fix\""),
-        ("quite else", "no-session", "the sessions of all directories lie under '/"),
+        (
+            "quite else",
+            "no-session",
+            "the sessions of all directories lie under '/",
+        ),
     ] {
         let e = places.find(name, &name_of).unwrap_err();
         assert_eq!(e.kind(), kind);

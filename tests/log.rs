@@ -79,7 +79,10 @@ dd4f6f16 user       Refactor auth, plans first                      age
     assert_eq!(log(&[]), wanted);
     assert_eq!(log(&["@"]), wanted);
     let mut lines: Vec<_> = wanted.lines().collect();
-    assert_eq!(ids(&["--filter", "no-tools", "-n", "2"]), ["f4b8236e", "1d9e4b72"]);
+    assert_eq!(
+        ids(&["--filter", "no-tools", "-n", "2"]),
+        ["f4b8236e", "1d9e4b72"]
+    );
     lines.reverse();
     assert_eq!(log(&["--reverse"]).lines().collect::<Vec<_>>(), lines);
 }

@@ -19,16 +19,22 @@ fn world() -> World {
     World::with(two_branches().text())
 }
 
-const ELSEWHERE: &str =
-    "note: pi still opens this session at ffff1111; an append, or --write, makes the move last for pi\n";
+const ELSEWHERE: &str = "note: pi still opens this session at ffff1111; an append, or --write, makes the move last for pi\n";
 
 #[test]
 fn set_leaf_moves_exactly_there_and_prints_nothing() {
     let world = world();
     let before = world.bytes();
-    for (rev, leaf) in [("cccc1111", "cccc1111"), ("@^", "bbbb1111"), ("root", "root")] {
+    for (rev, leaf) in [
+        ("cccc1111", "cccc1111"),
+        ("@^", "bbbb1111"),
+        ("root", "root"),
+    ] {
         let ran = world.on(&["set-leaf", rev]);
-        assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", ELSEWHERE));
+        assert_eq!(
+            (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+            (0, "", ELSEWHERE)
+        );
         assert_eq!(world.leaf(), leaf);
     }
     // Where pi would open it, nothing is to be said, and no pointer is left.
@@ -48,12 +54,16 @@ fn set_leaf_answers_in_json_when_asked() {
     let world = world();
     let ran = world.on(&["set-leaf", "dddd1111", "--json"]);
     assert_eq!(ran.code, 0);
-    let wanted = json!({ "leaf": "dddd1111", "previous": "ffff1111", "prompt": null, "summaryId": null });
+    let wanted =
+        json!({ "leaf": "dddd1111", "previous": "ffff1111", "prompt": null, "summaryId": null });
     assert_eq!(ran.object(), wanted);
     assert_eq!(ran.notes(), ["pi-opens-elsewhere"]);
     let ran = world.on(&["set-leaf", "root", "--json"]);
     assert_eq!(ran.object()["leaf"], Value::Null);
-    assert_eq!(world.on(&["set-leaf", "aaaa1111", "--json"]).object()["previous"], Value::Null);
+    assert_eq!(
+        world.on(&["set-leaf", "aaaa1111", "--json"]).object()["previous"],
+        Value::Null
+    );
 }
 
 #[test]
@@ -66,7 +76,10 @@ fn set_leaf_compares_with_the_old_leaf() {
         assert_eq!(world.leaf(), "ffff1111");
     }
     let error: Value = serde_json::from_str(
-        world.on(&["set-leaf", "--json", "cccc1111", "root"]).stderr.trim_end(),
+        world
+            .on(&["set-leaf", "--json", "cccc1111", "root"])
+            .stderr
+            .trim_end(),
     )
     .expect("JSON");
     assert_eq!(error["error"]["exit"], 3);
@@ -98,11 +111,20 @@ fn a_marker_makes_pi_open_there() {
     let ran = world.on(&["set-leaf", "--write", "--json", "root"]);
     assert_eq!(ran.stderr, "");
     let root = world.stored(2 + count).remove(0);
-    assert_eq!((&root["parentId"], &root["data"]), (&Value::Null, &json!({ "leaf": null })));
+    assert_eq!(
+        (&root["parentId"], &root["data"]),
+        (&Value::Null, &json!({ "leaf": null }))
+    );
     assert_eq!(ran.object()["leaf"], root["id"]);
-    assert_eq!(world.done(&["context"]), "{\"messages\":[],\"thinkingLevel\":\"off\",\"model\":null}\n");
+    assert_eq!(
+        world.done(&["context"]),
+        "{\"messages\":[],\"thinkingLevel\":\"off\",\"model\":null}\n"
+    );
     // A place that pis itself chose is no trap to warn of.
-    assert_eq!(json!(world.done(&["rev-parse", "@"]).trim_end()), root["id"]);
+    assert_eq!(
+        json!(world.done(&["rev-parse", "@"]).trim_end()),
+        root["id"]
+    );
 }
 
 #[test]
@@ -139,10 +161,21 @@ fn the_reflog_lists_moves_newest_first() {
     world.write("s.jsonl", bytes);
     world.on(&["checkout", "root"]);
 
-    let rows: Vec<Value> = world.done(&["reflog", "--json"]).lines().map(|l| serde_json::from_str(l).expect("JSON")).collect();
+    let rows: Vec<Value> = world
+        .done(&["reflog", "--json"])
+        .lines()
+        .map(|l| serde_json::from_str(l).expect("JSON"))
+        .collect();
     let short: Vec<_> = rows
         .iter()
-        .map(|r| (r["n"].as_i64(), r["op"].as_str().unwrap(), r["old"].as_str(), r["new"].as_str()))
+        .map(|r| {
+            (
+                r["n"].as_i64(),
+                r["op"].as_str().unwrap(),
+                r["old"].as_str(),
+                r["new"].as_str(),
+            )
+        })
         .collect();
     let wanted = [
         (Some(0), "checkout", Some("99990000"), None),
@@ -155,11 +188,20 @@ fn the_reflog_lists_moves_newest_first() {
         assert_eq!(fields(row), ["n", "new", "old", "op", "reason", "time"]);
     }
     assert_eq!(rows[3]["reason"], "try\nagain");
-    assert!(rows[3]["time"].as_i64().is_some_and(|t| t > 1_700_000_000_000));
+    assert!(
+        rows[3]["time"]
+            .as_i64()
+            .is_some_and(|t| t > 1_700_000_000_000)
+    );
     assert_eq!(rows[1]["time"], Value::Null);
     for (n, row) in rows.iter().enumerate() {
         let here = world.done(&["rev-parse", &format!("@{{{}}}", n + 1)]);
-        assert_eq!(Some(here.trim_end()), row["old"].as_str().or(Some("root")), "@{{{}}}", n + 1);
+        assert_eq!(
+            Some(here.trim_end()),
+            row["old"].as_str().or(Some("root")),
+            "@{{{}}}",
+            n + 1
+        );
     }
     assert_eq!(world.done(&["rev-parse", "@{0}"]), "root\n");
     assert_eq!(world.on(&["rev-parse", "@{5}"]).code, 128);
@@ -188,7 +230,10 @@ fn undo_goes_back_move_by_move() {
     assert_eq!((ran.code, ran.object()), (0, wanted));
     assert_eq!(ran.notes(), ["pi-opens-elsewhere"]);
     let ran = world.on(&["undo"]);
-    assert_eq!((ran.code, ran.stdout.as_str(), world.leaf().as_str()), (0, "", "ffff1111"));
+    assert_eq!(
+        (ran.code, ran.stdout.as_str(), world.leaf().as_str()),
+        (0, "", "ffff1111")
+    );
     assert_eq!(world.on(&["undo"]).code, 128, "all is undone");
     assert_eq!(world.bytes(), bytes, "nothing is cut");
     // What comes now is undone before what was undone before it.

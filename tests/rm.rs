@@ -16,7 +16,12 @@ fn rm(world: &World, args: &[&str]) -> Ran {
 fn trashed(world: &World) -> Vec<String> {
     let dir: PathBuf = world.path("data/Trash/files");
     let mut names: Vec<_> = std::fs::read_dir(dir)
-        .map(|files| files.flatten().map(|f| f.file_name().to_string_lossy().into_owned()).collect())
+        .map(|files| {
+            files
+                .flatten()
+                .map(|f| f.file_name().to_string_lossy().into_owned())
+                .collect()
+        })
         .unwrap_or_default();
     names.sort();
     names
@@ -30,7 +35,13 @@ fn a_session_goes_into_the_trash_with_what_pis_noted() {
     world.on(&["set-leaf", "root"]);
     let ran = rm(&world, &["--yes", "s.jsonl"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{ran:?}");
-    assert_eq!(ran.stderr, format!("note: '{}' is in the trash\n", world.path("s.jsonl").display()));
+    assert_eq!(
+        ran.stderr,
+        format!(
+            "note: '{}' is in the trash\n",
+            world.path("s.jsonl").display()
+        )
+    );
     assert!(!world.path("s.jsonl").exists() && !world.path(".pis/s.jsonl.d").exists());
     assert_eq!(trashed(&world), ["s.jsonl", "s.jsonl.d"]);
     let kept = std::fs::read_to_string(world.path("data/Trash/files/s.jsonl")).expect("it");
@@ -45,7 +56,11 @@ fn several_go_at_once_and_one_named_twice_goes_once() {
         world.write(name, two_branches().text());
     }
     let ran = rm(&world, &["-y", "--json", "./a.jsonl", "b.jsonl", "a.jsonl"]);
-    assert_eq!((ran.code, ran.notes()), (0, vec!["removed".to_owned(); 2]), "{ran:?}");
+    assert_eq!(
+        (ran.code, ran.notes()),
+        (0, vec!["removed".to_owned(); 2]),
+        "{ran:?}"
+    );
     assert_eq!(trashed(&world), ["a.jsonl", "b.jsonl"]);
     // Where one cannot be found, none goes.
     let ran = rm(&world, &["--yes", "s.jsonl", "gone.jsonl"]);
@@ -61,7 +76,10 @@ fn without_a_terminal_yes_must_be_said() {
     let world = World::with(two_branches().text());
     let ran = rm(&world, &["s.jsonl"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
-    assert_eq!(ran.stderr, "error: there is no terminal to ask on\nhint: say --yes\n");
+    assert_eq!(
+        ran.stderr,
+        "error: there is no terminal to ask on\nhint: say --yes\n"
+    );
     assert!(world.path("s.jsonl").exists() && trashed(&world).is_empty());
     assert_eq!(rm(&world, &[]).code, 2);
     let ran = rm(&world, &["--yes", "-"]);

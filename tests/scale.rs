@@ -27,23 +27,20 @@ fn id(n: usize) -> String {
     format!("{n:08x}")
 }
 
-/// The commands that walk, each once: a debug build takes a while over 100,000 entries.
+/// Every command that walks, once: a debug build takes a while over 100,000 entries.
 const WALKS: &[&[&str]] = &[
     &["log", "--oneline"],
     &["log", "--graph"],
-    &["log", "--all", "--json"],
-    &["tree"],
-    &["tree", "--json"],
+    &["tree", "--filter", "all", "--json"],
     &["rev-path"],
     &["rev-path", "@~1...root@{tip}"],
-    &["rev-parse", "@~1", "@{tip}", "root@{tip}", "--short"],
+    &["rev-parse", "--short", "@~1", "@{tip}", "root@{tip}"],
     &["merge-base", "@", "@~1"],
     &["ls-entries", "--tips"],
     &["ls-entries", "--roots"],
     &["for-each-label"],
     &["for-each-tip"],
     &["context", "--tokens"],
-    &["context"],
     &["cat-entry", "@"],
 ];
 

@@ -12,8 +12,8 @@ use crate::rev::syntax::{Place, Rev, quote_name};
 use crate::session::Session;
 use crate::store::index::{Ix, ParentId};
 use crate::tree::Parent;
-use crate::write::{Done, Writer};
 use crate::write::batch::{Batch, Fresh, Lines};
+use crate::write::{Done, Writer};
 
 /// `--force`, where pis runs inside the agent.
 #[derive(Debug, Clone, Copy, Args)]
@@ -261,7 +261,11 @@ pub(crate) fn before(session: &Session, ix: Ix, hint: &str) -> Result<Option<Ix>
     };
     let id = index.id_text(ix);
     Err(Error::NoRevision {
-        message: format!("the parent of {}, {}, is not in the file", plain(&id), plain(&name)),
+        message: format!(
+            "the parent of {}, {}, is not in the file",
+            plain(&id),
+            plain(&name)
+        ),
         hint: Some(hint.to_owned()),
     })
 }

@@ -43,7 +43,11 @@ pub fn append(path: &Path, expected: u64, exactly: bool, lines: &[u8]) -> Result
     }
     // A line cut off by a crash must not swallow ours.
     let torn = len > 0 && last_byte(&mut file, len).map_err(failed())? != b'\n';
-    let bytes = if torn { Cow::Owned([b"\n", lines].concat()) } else { Cow::Borrowed(lines) };
+    let bytes = if torn {
+        Cow::Owned([b"\n", lines].concat())
+    } else {
+        Cow::Borrowed(lines)
+    };
 
     let mut written = 0;
     let mut start = None;

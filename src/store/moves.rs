@@ -67,9 +67,7 @@ impl Log {
         options.create(true).append(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options
-            .open(&path)
-            .map_err(Error::io("append to", &path))?;
+        let file = options.open(&path).map_err(Error::io("append to", &path))?;
         Ok(Log { file, path })
     }
 

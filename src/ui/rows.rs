@@ -82,6 +82,8 @@ pub(crate) struct Layout {
     width: usize,
     id: usize,
     who: usize,
+    /// Where text ends, the graph's columns counted in.
+    text: usize,
     suffix: usize,
     unicode: bool,
     now: i64,
@@ -108,6 +110,7 @@ impl Layout {
             width: ui.width,
             id: 0,
             who: if narrow { 4 } else { 9 },
+            text: 0,
             suffix: 0,
             unicode: ui.unicode() && !ascii,
             now,
@@ -148,10 +151,13 @@ impl Layout {
         })
     }
 
-    /// Makes room for what the rows need at their ends.
-    pub(crate) fn measure<'r>(&mut self, rows: impl Iterator<Item = &'r Row>) {
-        for row in rows {
+    /// Makes room for what the rows need, each behind a graph of so many columns: no column is
+    /// wider than what stands in it.
+    pub(crate) fn measure<'r>(&mut self, rows: impl Iterator<Item = (usize, &'r Row)>) {
+        for (indent, row) in rows {
             self.measure_id(row);
+            let text = with_count(&row.described.text, row.tools, self.width, "");
+            self.text = self.text.max(indent + width(&text));
             self.suffix = self.suffix.max(suffix_width(row)).min(self.width / 4);
         }
     }
@@ -203,7 +209,7 @@ impl Layout {
         let fixed = self.id + 1 + self.who + 2 + extra + 1 + AGE;
         let free = self.width.saturating_sub(indent + fixed);
         let suffix = suffix.min(free.saturating_sub(TEXT));
-        let room = free - suffix;
+        let room = (free - suffix).min(self.text.saturating_sub(indent));
         let text = with_count(&row.described.text, row.tools, room, mark);
 
         let mut line = Line::new(ui, row, self.width.saturating_sub(indent), mark);

@@ -69,7 +69,10 @@ impl<'a> Batch<'a> {
             fresh,
             start,
             model: None,
-            lines: Lines { parent, ..Lines::default() },
+            lines: Lines {
+                parent,
+                ..Lines::default()
+            },
             editable: Vec::new(),
             places: HashMap::new(),
         }
@@ -83,7 +86,9 @@ impl<'a> Batch<'a> {
                 "" => String::new(),
                 field => format!(" '{field}'"),
             };
-            Error::BadEntry { message: format!("{place}:{field} {}", wrong.why) }
+            Error::BadEntry {
+                message: format!("{place}:{field} {}", wrong.why),
+            }
         };
         let id = (self.fresh.new_id)();
         // Looking for the model reads up to the root where none was ever chosen. What cannot be

@@ -66,7 +66,10 @@ fn wrong<T>(field: impl Into<String>, why: impl Into<String>) -> Checked<T> {
 /// JSON text of a string.
 pub fn quote(text: &str) -> String {
     // Ids and times need no escapes.
-    if text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b':' | b'.')) {
+    if text
+        .bytes()
+        .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b':' | b'.'))
+    {
         return ["\"", text, "\""].concat();
     }
     serde_json::to_string(text).unwrap_or_default()
@@ -177,12 +180,10 @@ fn entry(mut draft: Draft<'_>, defaults: &Defaults<'_>) -> Checked<Built> {
             } else {
                 string(&draft, "firstKeptEntryId", "")?;
             }
-            match draft.get("tokensBefore").filter(|tokens| !tokens.is_null()) {
-                None => draft.set("tokensBefore", (defaults.tokens_before)().to_string()),
-                Some(tokens) if tokens.as_f64().is_none() => {
-                    return wrong("tokensBefore", "must be a number");
-                }
-                Some(_) => {}
+            if draft.lacks("tokensBefore") {
+                draft.set("tokensBefore", (defaults.tokens_before)().to_string());
+            } else if draft.get("tokensBefore").and_then(Raw::as_f64).is_none() {
+                return wrong("tokensBefore", "must be a number");
             }
         }
         Kind::ContextEdit => {
@@ -386,7 +387,10 @@ fn listed_content(draft: &mut Draft<'_>, at: &str) -> Checked<bool> {
 
 /// A string, or a list of text and image blocks.
 fn user_content(draft: &Draft<'_>, at: &str) -> Checked<()> {
-    user_blocks(draft.get("content").unwrap_or_default(), &format!("{at}content"))
+    user_blocks(
+        draft.get("content").unwrap_or_default(),
+        &format!("{at}content"),
+    )
 }
 
 fn user_blocks(content: Raw<'_>, at: &str) -> Checked<()> {

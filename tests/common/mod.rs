@@ -3,7 +3,10 @@
 #![allow(
     dead_code,
     clippy::allow_attributes,
-    reason = "each test file uses what it needs"
+    clippy::disallowed_methods,
+    clippy::format_collect,
+    clippy::needless_pass_by_value,
+    reason = "each test file uses what it needs, in few words"
 )]
 
 use std::collections::BTreeMap;
@@ -272,7 +275,10 @@ impl Ran {
     pub(crate) fn error(&self) -> String {
         let last = self.stderr.lines().last().unwrap_or_default();
         let value: Value = serde_json::from_str(last).unwrap_or_else(|e| panic!("{e}: {self:?}"));
-        value["error"]["kind"].as_str().unwrap_or_default().to_owned()
+        value["error"]["kind"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
     }
 
     /// The kinds of the notes on stderr, of a run with `--json`.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::common::{World, fixture};
 use crate::files::generated;
 use crate::reference::Reference;
-use crate::state::{difference, said_by_pi, said_by_pis};
+use crate::state::{difference, json_lines, said_by_pi, said_by_pis};
 
 /// A session, and how it looked after each change.
 struct Film<'a> {
@@ -36,11 +36,18 @@ impl<'a> Film<'a> {
         let output = command.write_stdin(stdin).output().expect("pis runs");
         assert!(output.status.success(), "pis {args:?}: {output:?}");
         self.keep(&format!("{args:?} {stdin}"));
-        String::from_utf8(output.stdout).expect("UTF-8").trim_end().to_owned()
+        String::from_utf8(output.stdout)
+            .expect("UTF-8")
+            .trim_end()
+            .to_owned()
     }
 
     fn keep(&mut self, what: &str) {
-        let name = format!("frames/{}/{}.jsonl", self.session.replace('/', "-"), self.frames.len());
+        let name = format!(
+            "frames/{}/{}.jsonl",
+            self.session.replace('/', "-"),
+            self.frames.len()
+        );
         let bytes = std::fs::read(&self.session).expect("the session");
         let frame = self.world.write(&name, bytes);
         let said = said_by_pis(self.world, &self.session);
@@ -65,7 +72,12 @@ fn pi_reads_whatever_pis_writes() {
     for name in ["branched.jsonl", "kinds.jsonl"] {
         sessions.push(world.write(name, std::fs::read(fixture(name)).expect("the fixture")));
     }
-    sessions.push(world.ok(&["-q", "init", "--name", "from the start"]).trim().into());
+    sessions.push(
+        world
+            .ok(&["-q", "init", "--name", "from the start"])
+            .trim()
+            .into(),
+    );
     sessions.push(world.ok(&["-q", "new"]).trim().into());
     for session in &sessions {
         let mut film = Film::new(&world, session);
@@ -87,7 +99,12 @@ fn pi_reads_whatever_pis_writes() {
         differences.extend(difference(&what, &said_by_pi(answer), by_pis));
     }
     let shown = &differences[..differences.len().min(8)];
-    assert!(differences.is_empty(), "{} differ\n{}", differences.len(), shown.join("\n"));
+    assert!(
+        differences.is_empty(),
+        "{} differ\n{}",
+        differences.len(),
+        shown.join("\n")
+    );
 }
 
 /// Every role, alone and together.
@@ -96,8 +113,22 @@ fn messages(film: &mut Film<'_>) {
     let model = json!({ "role": "assistant", "content": "uno", "provider": "anthropic",
         "model": "claude-a", "api": "anthropic-messages" });
     film.take(&["append"], &model.to_string());
-    film.take(&["append", "--user", "-- two\nlines", "--assistant", "dos \u{1f600}"], "");
-    film.take(&["append", "--user", "see", "--image", "shot.png", "--image", "shot.png"], "");
+    film.take(
+        &[
+            "append",
+            "--user",
+            "-- two\nlines",
+            "--assistant",
+            "dos \u{1f600}",
+        ],
+        "",
+    );
+    film.take(
+        &[
+            "append", "--user", "see", "--image", "shot.png", "--image", "shot.png",
+        ],
+        "",
+    );
     film.take(&["append", "--assistant", ""], "");
     let call = |id: &str| json!({ "type": "toolCall", "id": id, "name": "read", "arguments": {} });
     let usage = json!({ "input": 100, "output": 20, "cost": { "input": 0.5 } });
@@ -117,17 +148,29 @@ fn messages(film: &mut Film<'_>) {
     ] {
         film.take(&["append"], &format!("{message}\n"));
     }
-    film.take(&["append"], "{\"role\":\"user\",\"content\":\"half \\ud83d, 1.0 and \\u2028\",\"n\":1.0}");
-    film.take(&["append", "--each"], "{\"role\":\"user\",\"content\":\"x\"}\n\n{\"role\":\"user\",\"content\":\"y\"}");
+    film.take(
+        &["append"],
+        "{\"role\":\"user\",\"content\":\"half \\ud83d, 1.0 and \\u2028\",\"n\":1.0}",
+    );
+    film.take(
+        &["append", "--each"],
+        "{\"role\":\"user\",\"content\":\"x\"}\n\n{\"role\":\"user\",\"content\":\"y\"}",
+    );
     film.take(&["append", "--parent", "@~3", "--user", "beside"], "");
-    film.take(&["append", "--parent", "root", "--user", "another root"], "");
+    film.take(
+        &["append", "--parent", "root", "--user", "another root"],
+        "",
+    );
     film.take(&["append"], &model.to_string());
 }
 
 /// Every entry type, with as little as it takes.
 fn entries(film: &mut Film<'_>) {
     let user = film.take(&["append", "--user", "kept", "--parent", "@"], "");
-    film.take(&["append"], &json!({ "role": "user", "content": "after it" }).to_string());
+    film.take(
+        &["append"],
+        &json!({ "role": "user", "content": "after it" }).to_string(),
+    );
     for entry in [
         json!({ "type": "custom_message", "customType": "x", "content": "note" }),
         json!({ "type": "custom_message", "customType": "x", "content": [], "display": false, "details": 1 }),
@@ -152,7 +195,8 @@ fn entries(film: &mut Film<'_>) {
 
 /// Commands that move, label, name and edit.
 fn moves(film: &mut Film<'_>) {
-    let call = json!({ "type": "toolCall", "id": "t1", "name": "bash", "arguments": { "command": "ls" } });
+    let call =
+        json!({ "type": "toolCall", "id": "t1", "name": "bash", "arguments": { "command": "ls" } });
     let turn = [
         json!({ "role": "user", "content": "run" }),
         json!({ "role": "assistant", "content": [call], "api": "a", "provider": "p", "model": "m" }),
@@ -161,7 +205,7 @@ fn moves(film: &mut Film<'_>) {
         json!({ "role": "user", "content": "more" }),
         json!({ "role": "assistant", "content": "done, too" }),
     ];
-    let turn: String = turn.iter().map(|message| format!("{message}\n")).collect();
+    let turn = json_lines(&turn);
     film.take(&["append"], &turn);
     film.take(&["label", "--force", "@", "  spaced out "], "");
     film.take(&["label", "--force", "@~2", "two words"], "");
@@ -170,18 +214,48 @@ fn moves(film: &mut Film<'_>) {
     film.take(&["name", "  a\r\n\nb  "], "");
     film.take(&["name", ""], "");
     film.take(&["name", "final"], "");
-    film.take(&["edit-context", "@^{assistant}", "--replace", "shorter"], "");
-    film.take(&["edit-context", "@^{tool}", "--replace", "-"], "from stdin\nand on\n");
+    film.take(
+        &["edit-context", "@^{assistant}", "--replace", "shorter"],
+        "",
+    );
+    film.take(
+        &["edit-context", "@^{tool}", "--replace", "-"],
+        "from stdin\nand on\n",
+    );
     film.take(&["edit-context", "@%", "--replace", "other words"], "");
     film.take(&["edit-context", "@%2", "--omit"], "");
     film.take(&["append", "--user", "x", "--assistant", "y"], "");
     film.take(&["checkout", "@%2", "--summary", "dead end"], "");
-    film.take(&["checkout", "@{-1}", "--summary", "-", "--label", "on the summary"], "from stdin\n\n");
-    film.take(&["checkout", "@^{assistant}", "--label", "on the entry"], "");
+    film.take(
+        &[
+            "checkout",
+            "@{-1}",
+            "--summary",
+            "-",
+            "--label",
+            "on the summary",
+        ],
+        "from stdin\n\n",
+    );
+    film.take(
+        &["checkout", "@^{assistant}", "--label", "on the entry"],
+        "",
+    );
     film.take(&["checkout", "@", "--summary", "where I am"], "");
     film.take(&["append", "--user", "to be edited"], "");
     film.take(&["checkout", "-e", "@%"], "");
-    film.take(&["checkout", "-e", "@%", "--summary", "s", "--label", "all at once"], "");
+    film.take(
+        &[
+            "checkout",
+            "-e",
+            "@%",
+            "--summary",
+            "s",
+            "--label",
+            "all at once",
+        ],
+        "",
+    );
     film.take(&["checkout", "root", "--summary", "back to the start"], "");
     film.take(&["checkout", "-", "--write"], "");
     film.take(&["checkout", "@%", "--write"], "");
@@ -191,7 +265,11 @@ fn moves(film: &mut Film<'_>) {
     film.take(&["set-leaf", "root", "--write", "-m", "again"], "");
     film.take(&["append", "--user", "on the marker"], "");
     // A move that pi does not see, made to last by what is appended.
-    for last in [&["append", "--user", "here"][..], &["label", "--force", "@", "l"], &["name", "n"]] {
+    for last in [
+        &["append", "--user", "here"][..],
+        &["label", "--force", "@", "l"],
+        &["name", "n"],
+    ] {
         let args = ["-q", "-s", &film.session, "set-leaf", "@^{user}"];
         film.world.ok(&args);
         film.take(last, "");
@@ -201,7 +279,10 @@ fn moves(film: &mut Film<'_>) {
 /// New files made of the session. Each is looked at where it lies.
 fn branches(film: &mut Film<'_>) {
     let source = film.session.clone();
-    let first = film.world.lines(&["-q", "-s", &source, "ls-entries", "--role", "user"]).remove(0);
+    let first = film
+        .world
+        .lines(&["-q", "-s", &source, "ls-entries", "--role", "user"])
+        .remove(0);
     for args in [
         &["clone"][..],
         &["clone", "--name", " cloned "],
@@ -213,7 +294,7 @@ fn branches(film: &mut Film<'_>) {
         &["copy", &source, "--name", "copied"],
     ] {
         let args = [&["-q", "-s", &source], args].concat();
-        film.session = film.world.ok(&args).trim().to_owned();
+        film.world.ok(&args).trim().clone_into(&mut film.session);
         film.keep(&format!("{args:?}"));
     }
 }

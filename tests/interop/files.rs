@@ -15,7 +15,13 @@ pub(crate) fn collect(reference: &Reference, dir: &Path) -> Vec<PathBuf> {
     // Written by pi's own session manager, and written to have odd shapes.
     let mut files = generated(reference, "generate.mjs", &dir.join("random"), sessions, 1);
     let damaged = dir.join("damaged");
-    files.extend(generated(reference, "damage.mjs", &damaged, sessions / 5, 1));
+    files.extend(generated(
+        reference,
+        "damage.mjs",
+        &damaged,
+        sessions / 5,
+        1,
+    ));
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     let extra = variable("PIS_INTEROP_EXTRA").unwrap_or_default();
     let extra = extra

@@ -12,7 +12,7 @@ use pis::json::Raw;
 use serde_json::Value;
 
 use crate::files::variable;
-use crate::state::value;
+use crate::state::{json_lines, value};
 
 /// Whether a reference that is missing is a failure.
 fn is_required() -> bool {
@@ -40,7 +40,8 @@ impl Reference {
     pub(crate) fn or_skip() -> Option<Reference> {
         let found = Reference::find();
         if found.is_none() {
-            let notice = "interop: skipped, the reference is not installed (tests/interop/setup.sh)";
+            let notice =
+                "interop: skipped, the reference is not installed (tests/interop/setup.sh)";
             // The macros are captured; a test that did nothing should say so.
             let _ = writeln!(std::io::stderr(), "{notice}");
             assert!(!is_required(), "{notice}");
@@ -88,7 +89,7 @@ impl Reference {
             .stdout(Stdio::piped())
             .spawn()
             .expect("node runs");
-        let questions: String = questions.iter().map(|q| format!("{q}\n")).collect();
+        let questions = json_lines(questions);
         // The oracle reads all questions before it answers, so this does not wait for itself.
         let mut stdin = node.stdin.take().expect("it is piped");
         stdin

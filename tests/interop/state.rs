@@ -1,6 +1,7 @@
 //! What a session is to pis, and whether it is the same to pi.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 
 use pis::json::{Raw, js};
 use serde_json::{Map, Value, json};
@@ -24,6 +25,14 @@ pub(crate) fn value(raw: Raw<'_>) -> Value {
     }
 }
 
+/// JSON lines.
+pub(crate) fn json_lines(values: &[Value]) -> String {
+    values.iter().fold(String::new(), |mut lines, value| {
+        let _ = writeln!(lines, "{value}");
+        lines
+    })
+}
+
 /// Spells an entry's id so that nothing else is meant.
 pub(crate) fn rev_of(id: &str) -> String {
     format!("id:\"{}\"", id.replace('\\', "\\\\").replace('"', "\\\""))
@@ -39,7 +48,9 @@ pub(crate) fn said_by_pis(world: &World, file: &str) -> Value {
     };
     let rows = |args: &[&str]| -> Vec<Value> {
         let rows = lines(args);
-        rows.iter().map(|row| value(Raw::new(row.as_bytes()))).collect()
+        rows.iter()
+            .map(|row| value(Raw::new(row.as_bytes())))
+            .collect()
     };
     let path = lines(&["rev-path", "@"]);
     let labels = rows(&["for-each-label", "--json"]);

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::common::{Ran, World, ran};
 use crate::reference::Reference;
+use crate::state::json_lines;
 
 /// The stand-in model server.
 struct Model {
@@ -126,7 +127,10 @@ impl Desk {
         let files = dirs.flat_map(|dir| std::fs::read_dir(dir.path()).expect("a directory"));
         let mut files = files.flatten().map(|file| file.path());
         let file = files.find(|file| file.to_string_lossy().ends_with(&format!("_{id}.jsonl")));
-        file.expect("the session").to_str().expect("UTF-8").to_owned()
+        file.expect("the session")
+            .to_str()
+            .expect("UTF-8")
+            .to_owned()
     }
 
     /// Lets pi go on in a session (`--session FILE`, `-c`) where pis says that its leaf is. pi must
@@ -141,7 +145,11 @@ impl Desk {
         let mut wanted = self.context(session);
         let args = [how, &["-p", prompt]].concat();
         let ran = self.pi(&args);
-        assert_eq!((ran.code, ran.stderr.as_str()), (0, complaint), "pi {args:?}: {ran:?}");
+        assert_eq!(
+            (ran.code, ran.stderr.as_str()),
+            (0, complaint),
+            "pi {args:?}: {ran:?}"
+        );
         assert!(ran.stdout.starts_with("mock reply"), "pi {args:?}: {ran:?}");
 
         let requests = self.model.requests();
@@ -156,10 +164,18 @@ impl Desk {
         }
 
         let after = self.path(session);
-        assert_eq!(before, after[..before.len()], "pi goes on at the leaf of pis");
+        assert_eq!(
+            before,
+            after[..before.len()],
+            "pi goes on at the leaf of pis"
+        );
         let context = self.context(session);
         let reply = text_of(&context.last().expect("an answer")["content"]);
-        assert_eq!(reply.trim(), ran.stdout.trim(), "the answer is the last message");
+        assert_eq!(
+            reply.trim(),
+            ran.stdout.trim(),
+            "the answer is the last message"
+        );
     }
 
     /// The id of the newest answer.
@@ -173,7 +189,10 @@ fn text_of(content: &Value) -> String {
     let Some(blocks) = content.as_array() else {
         return content.as_str().unwrap_or_default().to_owned();
     };
-    blocks.iter().filter_map(|block| block["text"].as_str()).collect()
+    blocks
+        .iter()
+        .filter_map(|block| block["text"].as_str())
+        .collect()
 }
 
 /// Whether a message of the context is what the model was sent. pi words summaries and runs of
@@ -218,7 +237,10 @@ fn pi_and_pis_take_turns() {
     let tips = desk.world.lines(&["-q", "for-each-tip"]);
     assert_eq!(tips.len(), 2, "{tips:?}");
     let graph = desk.world.lines(&["-q", "log", "--graph"]).join("\n");
-    assert!(graph.contains("three, use-tool") && graph.contains("another two"), "{graph}");
+    assert!(
+        graph.contains("three, use-tool") && graph.contains("another two"),
+        "{graph}"
+    );
 
     // Back again: a label makes the move last, without a marker.
     desk.pis(&["-q", "checkout", &left]);
@@ -282,11 +304,21 @@ fn pi_goes_on_after_whatever_pis_writes() {
         json!({ "type": "hologram", "beam": true }),
         json!({ "role": "system", "content": "Be brief." }),
     ];
-    let text = |lines: &[Value]| -> String { lines.iter().map(|line| format!("{line}\n")).collect() };
-    let (messages, entries) = (text(&messages), text(&entries));
+    let (messages, entries) = (json_lines(&messages), json_lines(&entries));
     let compaction = json!({ "type": "compaction", "summary": "all that was before" }).to_string();
     let asks: [(&[&str], &str); 16] = [
-        (&["append", "--user", "and?", "--image", png, "--assistant", "yes"], ""),
+        (
+            &[
+                "append",
+                "--user",
+                "and?",
+                "--image",
+                png,
+                "--assistant",
+                "yes",
+            ],
+            "",
+        ),
         (&["append"], &messages),
         (&["append", "--parent", "@"], &entries),
         (&["label", "@", "here"], ""),
@@ -294,14 +326,33 @@ fn pi_goes_on_after_whatever_pis_writes() {
         (&["name", "turn by turn"], ""),
         (&["edit-context", "@^{tool}", "--replace", "nothing"], ""),
         (&["edit-context", "@%", "--omit"], ""),
-        (&["checkout", "@%2", "--summary", "a dead end", "--label", "why"], ""),
+        (
+            &[
+                "checkout",
+                "@%2",
+                "--summary",
+                "a dead end",
+                "--label",
+                "why",
+            ],
+            "",
+        ),
         (&["checkout", "@^{assistant}", "--label", "again"], ""),
         (&["checkout", "@", "--summary", "so far so good"], ""),
         (&["checkout", "@%", "--write"], ""),
         (&["set-leaf", "@^{assistant}~1", "--write"], ""),
         (&["append"], &compaction),
         (&["set-leaf", "root", "--write"], ""),
-        (&["append", "--parent", "again", "--user", "a prompt that waits"], ""),
+        (
+            &[
+                "append",
+                "--parent",
+                "again",
+                "--user",
+                "a prompt that waits",
+            ],
+            "",
+        ),
     ];
     for (n, (args, stdin)) in asks.iter().enumerate() {
         let args = [&["-q", "-s", &session], *args].concat();
@@ -332,17 +383,29 @@ fn pi_goes_on_in_sessions_that_pis_began() {
     let begun = desk.pis(&["-q", "init"]);
     desk.pis(&["-s", &begun, "append", "--user", "hi"]);
     desk.pis_with(&["-s", &begun, "append"], &answer("mock", "mock-1"));
-    desk.pis(&["-s", &begun, "append", "--user", "more", "--assistant", "of the same"]);
+    desk.pis(&[
+        "-s",
+        &begun,
+        "append",
+        "--user",
+        "more",
+        "--assistant",
+        "of the same",
+    ]);
     desk.go_on(&begun, &["-c"], "and on");
     let asked = desk.pis(&["-q", "init", "--id", "asked-only"]);
     desk.pis(&["append", "--user", "nobody answers"]);
     desk.go_on(&asked, &["--session", "asked-only"], "now");
 
     // Before a first prompt stand the model and the system message, or nothing at all.
-    let prompts = desk.world.lines(&["-q", "-s", &named, "ls-entries", "--role", "user"]);
+    let prompts = desk
+        .world
+        .lines(&["-q", "-s", &named, "ls-entries", "--role", "user"]);
     let start = desk.pis(&["-q", "-s", &named, "fork", &prompts[0]]);
     desk.go_on(&start, &["-c"], "once more");
-    let prompts = desk.world.lines(&["-q", "-s", &begun, "ls-entries", "--role", "user"]);
+    let prompts = desk
+        .world
+        .lines(&["-q", "-s", &begun, "ls-entries", "--role", "user"]);
     let nothing = desk.pis(&["-q", "-s", &begun, "fork", &prompts[0]]);
     assert!(desk.path(&nothing).is_empty());
     desk.go_on(&nothing, &["-c"], "from nothing");
@@ -350,7 +413,9 @@ fn pi_goes_on_in_sessions_that_pis_began() {
     for old in ["v1.jsonl", "v2.jsonl"] {
         let copy = desk.pis(&["-q", "copy", &crate::common::fixture(old)]);
         let complaint = match old {
-            "v1.jsonl" => "Warning: Could not restore model anthropic/claude-a. Using mock/mock-1\n",
+            "v1.jsonl" => {
+                "Warning: Could not restore model anthropic/claude-a. Using mock/mock-1\n"
+            }
             _ => "",
         };
         desk.go_on_with(&copy, &["--session", &copy], "after years", complaint);

@@ -10,9 +10,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use pis::json::Raw;
 use serde_json::{Value, json};
 
-use crate::common::{Build, Ran, World, fixture};
+use crate::common::{Ran, World};
 use crate::files::generated;
 use crate::reference::{Answer, Reference};
+use crate::shapes::shapes;
 use crate::state::{difference, rev_of, value};
 
 /// Random sessions, and entries of each.
@@ -30,10 +31,14 @@ fn sessions_branch_as_pi_branches_them() {
         return;
     };
     let world = World::new();
-    let random = generated(&reference, "generate.mjs", &world.path("random"), SESSIONS, 7);
-    let ask = |count: usize| {
-        move |file: PathBuf| json!({ "file": file, "count": count, "cwd": ELSEWHERE })
-    };
+    let random = generated(
+        &reference,
+        "generate.mjs",
+        &world.path("random"),
+        SESSIONS,
+        7,
+    );
+    let ask = |count: usize| move |file: PathBuf| json!({ "file": file, "count": count, "cwd": ELSEWHERE });
     let mut questions: Vec<Value> = random.into_iter().map(ask(ENTRIES)).collect();
     questions.extend(shapes(&world).into_iter().map(ask(ALL)));
 
@@ -48,7 +53,10 @@ fn sessions_branch_as_pi_branches_them() {
 
     let differences = check.differences.into_inner().expect("no holder panics");
     let count = check.count.into_inner();
-    let report = format!("{count} branches and moves compared, {} differences", differences.len());
+    let report = format!(
+        "{count} branches and moves compared, {} differences",
+        differences.len()
+    );
     let _ = writeln!(std::io::stderr(), "interop: {report}");
     let shown = &differences[..differences.len().min(8)];
     assert!(differences.is_empty(), "{report}\n{}", shown.join("\n"));
@@ -68,7 +76,10 @@ impl Source {
         for line in bytes.split(|&b| b == b'\n') {
             let line = line.trim_ascii();
             let id = Raw::new(line).get("id").map(|id| id.to_text().into_owned());
-            lines.entry(id.unwrap_or_default()).or_default().push(line.to_vec());
+            lines
+                .entry(id.unwrap_or_default())
+                .or_default()
+                .push(line.to_vec());
         }
         let file = file.to_owned();
         Source { file, lines }
@@ -90,12 +101,20 @@ struct Check<'a> {
 impl Check<'_> {
     fn answer(&self, answer: &Answer) {
         let answer = value(answer.raw());
-        let file = Path::new(answer["file"].as_str().expect("every answer names its file"));
+        let file = Path::new(
+            answer["file"]
+                .as_str()
+                .expect("every answer names its file"),
+        );
         if !answer["skipped"].is_null() {
             return self.differ(&format!("{answer}"));
         }
         if answer["old"] == true {
-            return self.old.lock().expect("no holder panics").push(file.to_owned());
+            return self
+                .old
+                .lock()
+                .expect("no holder panics")
+                .push(file.to_owned());
         }
         let source = Source::read(file);
         if !answer["copy"].is_null() {
@@ -162,11 +181,16 @@ impl Check<'_> {
         };
         let mut records: Vec<Value> = lines.iter().map(|line| value(Raw::new(line))).collect();
         let made = value(Raw::new(ran.stdout.as_bytes()));
-        let leaf = records[1..].iter().rev().find_map(|record| record.get("id"));
+        let leaf = records[1..]
+            .iter()
+            .rev()
+            .find_map(|record| record.get("id"));
         if Some(&made["leaf"]) != leaf.or(Some(&Value::Null)) {
             self.differ(&format!("{what}: the leaf is not the last entry: {made}"));
         }
-        if records[0]["parentSession"] != json!(source.file) || records[0]["id"] != made["sessionId"] {
+        if records[0]["parentSession"] != json!(source.file)
+            || records[0]["id"] != made["sessionId"]
+        {
             self.differ(&format!("{what}: {}", records[0]));
         }
         normalise(source, &mut records);
@@ -178,7 +202,10 @@ impl Check<'_> {
             let Some(stored) = source.lines.get(&id.unwrap_or_default()) else {
                 continue;
             };
-            if !stored.iter().any(|stored| is_only_linked_anew(stored, line)) {
+            if !stored
+                .iter()
+                .any(|stored| is_only_linked_anew(stored, line))
+            {
                 let line = String::from_utf8_lossy(line);
                 self.differ(&format!("{what}: other bytes changed: {line}"));
             }
@@ -195,7 +222,9 @@ impl Check<'_> {
         let before = std::fs::read(&file).expect("the session");
         let rev = rev_of(id);
         let file_arg = file.to_str().expect("UTF-8");
-        let ran = self.world.pis(&["-s", file_arg, "--json", "-q", "checkout", &rev]);
+        let ran = self
+            .world
+            .pis(&["-s", file_arg, "--json", "-q", "checkout", &rev]);
         let what = format!("{} checkout {id}", source.file.display());
         if before != std::fs::read(&file).expect("the session") {
             self.differ(&format!("{what} changed the file"));
@@ -228,7 +257,9 @@ impl Check<'_> {
         let got = value(Raw::new(ran.stdout.as_bytes()));
         let entry = value(source.line(id));
         let is_prompt = entry["message"]["role"] == "user" || entry["type"] == "custom_message";
-        let parent = entry["parentId"].as_str().filter(|parent| !parent.is_empty());
+        let parent = entry["parentId"]
+            .as_str()
+            .filter(|parent| !parent.is_empty());
         let leaf = if is_prompt { json!(parent) } else { json!(id) };
         if got["leaf"] != leaf || got["prompt"].is_string() != is_prompt {
             self.differ(&format!("{what}: {got}"));
@@ -251,7 +282,12 @@ impl Check<'_> {
         for pair in reference.all(&files).chunks(2) {
             let outline = |answer: &Value| {
                 let depth = answer["path"].as_array().map(Vec::len);
-                json!([answer["context"], answer["tokens"], depth, answer["info"]["name"]])
+                json!([
+                    answer["context"],
+                    answer["tokens"],
+                    depth,
+                    answer["info"]["name"]
+                ])
             };
             let what = format!("copy {}", pair[0]["file"]);
             if let Some(difference) = difference(&what, &outline(&pair[0]), &outline(&pair[1])) {
@@ -262,16 +298,19 @@ impl Check<'_> {
     }
 
     fn differ(&self, text: &str) {
-        self.differences.lock().expect("no holder panics").push(text.to_owned());
+        self.differences
+            .lock()
+            .expect("no holder panics")
+            .push(text.to_owned());
     }
 }
 
 impl Source {
     fn header(&self) -> Raw<'_> {
         let lines = self.lines.values().flatten();
-        let mut headers = lines.map(|line| Raw::new(line)).filter(|line| {
-            line.str("type").is_some_and(|kind| kind == "session")
-        });
+        let mut headers = lines
+            .map(|line| Raw::new(line))
+            .filter(|line| line.str("type").is_some_and(|kind| kind == "session"));
         headers.next().expect("a header")
     }
 }
@@ -285,7 +324,9 @@ fn normalise(source: &Source, records: &mut [Value]) {
             record["id"] = json!("<new>");
             record["timestamp"] = json!("<now>");
             let parent = record["parentSession"].as_str().map(Path::new);
-            let name = parent.and_then(Path::file_name).and_then(|name| name.to_str());
+            let name = parent
+                .and_then(Path::file_name)
+                .and_then(|name| name.to_str());
             record["parentSession"] = json!(name);
             continue;
         }
@@ -319,114 +360,4 @@ fn is_only_linked_anew(stored: &[u8], line: &[u8]) -> bool {
     added.extend_from_slice(b",\"parentId\":0}");
     let line = without_links(line);
     line == without_links(stored) || line == added
-}
-
-/// Files with shapes of their own.
-fn shapes(world: &World) -> Vec<PathBuf> {
-    let compaction = |first: Value| {
-        json!({ "type": "compaction", "summary": "S", "firstKeptEntryId": first, "tokensBefore": 1 })
-    };
-    let clear = |target: &str| json!({ "type": "label", "targetId": target });
-    let note = json!({ "type": "custom_message", "customType": "n", "display": true,
-        "content": [{ "type": "text", "text": "a" }, { "type": "text", "text": "b" }] });
-    let labels = Build::new()
-        .user("u1", "", "one")
-        .label("l1", "u1", "u1", "first")
-        .assistant("a1", "l1", "uno")
-        .label("l2", "a1", "l1", "on a label")
-        .label("l3", "l2", "a1", "to go")
-        .label("l4", "l3", "u1", "first, renamed")
-        .user("u2", "l4", "two")
-        .entry("l5", "u2", clear("a1"))
-        .label("l6", "l5", "a1", "back")
-        .label("l7", "l6", "nowhere", "lost")
-        .entry("l8", "u2", json!({ "type": "label", "targetId": "u1", "label": "" }))
-        .label("l9", "u1", "u2", "from another branch")
-        .label("la", "l9", "u1", "last")
-        .text();
-    let mut kept = Build::new()
-        .user("u1", "", "one")
-        .label("l1", "u1", "u1", "x")
-        .label("l2", "l1", "u1", "y")
-        .assistant("a1", "l2", "uno")
-        .user("u2", "a1", "two")
-        .label("l3", "u2", "u2", "z")
-        .label("off", "u1", "u2", "elsewhere");
-    // Keeping from one label, from two in a row, from nothing at all, from below.
-    let firsts = ["l1", "l2", "l3", "own", "off", "u2", "nowhere", "later"];
-    for (n, first) in firsts.iter().enumerate() {
-        let id = format!("c{n}");
-        let first = if *first == "own" { &id } else { *first };
-        kept = kept
-            .entry(&id, "l3", compaction(json!(first)))
-            .label(&format!("m{n}"), &id, &id, "after")
-            .user(&format!("v{n}"), &format!("m{n}"), "three");
-    }
-    let kept = kept
-        .label("later", "v7", "u1", "below")
-        .entry("cn", "l3", compaction(Value::Null))
-        .entry("cx", "cn", json!({ "type": "compaction", "summary": "no first" }))
-        .text();
-    let roots = Build::new()
-        .user("u1", "", "one")
-        .assistant("a1", "u1", "uno")
-        .entry("n1", "", note.clone())
-        .user("u2", "n1", "two")
-        .entry("n2", "u2", note.clone())
-        .user("u3", "", "three")
-        .user("orphan", "gone", "four")
-        .assistant("below", "orphan", "quattro")
-        .entry("n3", "gone", note)
-        .raw(r#"{"type":"message","id":"miss","timestamp":"2026-01-01T01:00:00.000Z","message":{"role":"user","content":"no parent"}}"#)
-        .raw(r#"{"type":"message","id":"void","parentId":"","timestamp":"2026-01-01T01:00:00.000Z","message":{"role":"user","content":"empty parent"}}"#)
-        .assistant("a2", "miss", "yes")
-        .assistant("a3", "void", "yes")
-        .text();
-    let start = Build::new()
-        .entry("m1", "", json!({ "type": "model_change", "provider": "p", "modelId": "m" }))
-        .entry("t1", "m1", json!({ "type": "thinking_level_change", "thinkingLevel": "off" }))
-        .message("s1", "t1", json!({ "role": "system", "content": "", "sections": { "a": "b" } }))
-        .user("u1", "s1", "one")
-        .text();
-    let bytes = Build::new()
-        .header(&json!({ "type": "session", "version": 3, "id": "x", "timestamp": "t", "cwd": "/a b",
-            "parentSession": "/old.jsonl", "provider": "p", "branchedFrom": "q" }))
-        .user("u1", "", "one")
-        .raw("")
-        .raw("{ \"message\" : {\"content\":\"a\\u0041\\/ \\ud83d\",\"role\":\"user\"} , \"parentId\" : \"u1\" ,\"timestamp\":\"t\", \"n\":1.0, \"big\":12345678901234567890, \"id\":\"u2\",\"type\":\"message\" }\r")
-        .raw("{\"type\":\"hologram\",\"id\":\"h1\",\"parentId\":\"u1\",\"parentId\":\"u2\",\"beam\":[1e2,-0]}")
-        .raw("{broken")
-        .raw("null")
-        .raw("  {\"type\":\"custom\",\"customType\":\"c\",\"data\":{\"parentId\":\"no\"},\"id\":\"c1\",\"parentId\":\"h1\",\"timestamp\":5}  ")
-        .user("same", "c1", "first of two")
-        .user("same", "u2", "second of two")
-        .label("l1", "same", "same", "\u{2028}\u{1b}[31m \"q\"")
-        .assistant("a1", "l1", "end")
-        .text();
-    let one = |kind: &str| format!(r#"{{"type":"session","id":"{kind}","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/old"}}"#);
-    let many = format!(
-        "{}\n{}\n\n{{broken\nnull\n{}\n{}\n{}\n{}\n{}\n",
-        one("v1-more"),
-        r#"{"type":"message","timestamp":"2025-01-01T00:00:01.000Z","message":{"role":"user","content":"one","timestamp":1}}"#,
-        r#"{"type":"message","id":"own","timestamp":"2025-01-01T00:00:02.000Z","message":{"role":"hookMessage","customType":"ci","content":"green","display":true,"timestamp":2}}"#,
-        r#"{"type":"session_info","timestamp":"2025-01-01T00:00:03.000Z","name":"old one"}"#,
-        r#"{"type":"compaction","timestamp":"2025-01-01T00:00:04.000Z","summary":"S","firstKeptEntryIndex":2,"tokensBefore":9}"#,
-        r#"{"type":"compaction","timestamp":"2025-01-01T00:00:05.000Z","summary":"T","firstKeptEntryIndex":4,"tokensBefore":9}"#,
-        r#"{"type":"message","timestamp":"2025-01-01T00:00:06.000Z","message":{"role":"user","content":"two","timestamp":6}}"#,
-    );
-    let files = [
-        ("labels", labels.into_bytes()),
-        ("kept", kept.into_bytes()),
-        ("roots", roots.into_bytes()),
-        ("start", start.into_bytes()),
-        ("bytes", bytes.trim_end().as_bytes().to_vec()),
-        ("v1-more", many.into_bytes()),
-    ];
-    let write = |(name, bytes)| world.write(&format!("{name}/{name}.jsonl"), bytes);
-    let mut files: Vec<PathBuf> = files.into_iter().map(write).collect();
-    for name in ["branched.jsonl", "kinds.jsonl", "v1.jsonl", "v2.jsonl"] {
-        let bytes = std::fs::read(fixture(name)).expect("the fixture");
-        files.push(world.write(&format!("fixture/{name}"), bytes));
-    }
-    files
 }

@@ -55,7 +55,11 @@ impl Append {
         let parent = self.parent.as_deref().map(parse).transpose()?;
         let expected = self.expect_leaf.as_deref().map(parse).transpose()?;
         // Whoever feeds the input may move the leaf, or begin a session, until it ends.
-        let given = if self.each { Given::default() } else { self.given(context)? };
+        let given = if self.each {
+            Given::default()
+        } else {
+            self.given(context)?
+        };
         let session = match &parent {
             Some(rev) => context.session_of(rev)?,
             None => context.session()?,
@@ -87,7 +91,10 @@ impl Append {
             for file in &self.image {
                 content.push(image(file)?);
             }
-            given.push("--user", &serde_json::json!({ "role": "user", "content": content }));
+            given.push(
+                "--user",
+                &serde_json::json!({ "role": "user", "content": content }),
+            );
         }
         if let Some(text) = &self.assistant {
             let message = serde_json::json!({ "role": "assistant", "content": text });
@@ -114,7 +121,10 @@ impl Append {
             if line.trim_ascii().is_empty() {
                 continue;
             }
-            let place = Place { option: None, line: n + 1 };
+            let place = Place {
+                option: None,
+                line: n + 1,
+            };
             let line = checked(&line, &place)?;
             let writer = context.writer(session, self.force.force)?;
             writer.check_writable()?;
@@ -172,7 +182,8 @@ impl std::fmt::Display for Place {
 
 impl Given {
     fn push(&mut self, option: &'static str, message: &serde_json::Value) {
-        self.bytes.extend_from_slice(format!("{message}\n").as_bytes());
+        self.bytes
+            .extend_from_slice(format!("{message}\n").as_bytes());
         self.options.push(option);
     }
 
@@ -180,7 +191,15 @@ impl Given {
     fn lines(&self) -> impl Iterator<Item = (Place, &[u8])> {
         let lines = self.bytes.split(|&b| b == b'\n').enumerate();
         let lines = lines.filter(|(_, line)| !line.trim_ascii().is_empty());
-        lines.map(|(n, line)| (Place { option: self.options.get(n).copied(), line: n + 1 }, line))
+        lines.map(|(n, line)| {
+            (
+                Place {
+                    option: self.options.get(n).copied(),
+                    line: n + 1,
+                },
+                line,
+            )
+        })
     }
 }
 
@@ -190,7 +209,9 @@ fn checked<'l>(line: &'l [u8], place: &Place) -> Result<&'l [u8]> {
     if crate::json::is_valid(line) {
         return Ok(line);
     }
-    Err(Error::BadEntry { message: format!("{place}: it is not JSON") })
+    Err(Error::BadEntry {
+        message: format!("{place}: it is not JSON"),
+    })
 }
 
 /// An image block, its type told by the file's first bytes.

@@ -4,12 +4,13 @@ use clap::Args;
 
 use crate::cli::{Context, Edited, Exit, Failure, complete};
 use crate::cmd::moving::{
-    Edge, before, Force, Moved, find, label_entries, move_leaf, open_call, parse, tell};
+    Edge, Force, Moved, before, find, label_entries, move_leaf, open_call, parse, tell,
+};
 use crate::cmd::plain;
 use crate::entry::{self, Entry, Kind, Role};
 use crate::error::{Error, Result};
 use crate::rev::resolve::Target;
-use crate::rev::syntax::Place;
+use crate::rev::syntax::{Place, Rev};
 use crate::session::Session;
 use crate::store::index::Ix;
 use crate::write::batch::Batch;
@@ -68,22 +69,9 @@ impl Checkout {
         let session = context.session_of(&rev)?;
         let mut edited = None;
         if self.edit {
-            // A refusal comes before the work, and the lock is given up while the user is at it.
-            context.writer(&session, self.force.force)?.check_writable()?;
-            let target = find(context, &session, &rev)?.target;
-            let text = self.destination(&session, target)?.prompt.unwrap_or_default();
-            match context.edit(&text)? {
-                Edited::Text(text) => edited = Some(text),
-                Edited::Nothing(why) => {
-                    let note = format!("{why}: nothing was changed");
-                    context.ui.note("nothing-done", &note);
-                    return Ok(Exit::No);
-                }
-            }
-            // What was edited is what is moved to, wherever the leaf is by now.
-            if let Some(ix) = target.entry() {
-                rev.place = Place::Id(session.id(ix));
-                rev.suffixes.clear();
+            edited = self.edit(context, &session, &mut rev)?;
+            if edited.is_none() {
+                return Ok(Exit::No);
             }
         }
         let writer = context.writer(&session, self.force.force)?;
@@ -132,7 +120,12 @@ impl Checkout {
         } else {
             let lines = batch.finish();
             let leaf = lines.leaf().unwrap_or_default().to_owned();
-            match writer.append(&lines.bytes, &leaf, false, &context.reason("checkout", None)) {
+            match writer.append(
+                &lines.bytes,
+                &leaf,
+                false,
+                &context.reason("checkout", None),
+            ) {
                 // It was written all the same, and the text must not be lost.
                 Err(e @ Error::WrittenBeside { .. }) => beside = Some(e),
                 result => tell(context, &result?),
@@ -154,6 +147,36 @@ impl Checkout {
             context.ui.plain_row(&prompt)?;
         }
         beside.map_or(Ok(Exit::Yes), |e| Err(e.into()))
+    }
+
+    /// Lets the user edit the text; `None` where nothing is to be done. `rev` names from now on
+    /// what was edited, wherever the leaf goes meanwhile.
+    fn edit(
+        &self,
+        context: &Context,
+        session: &Session,
+        rev: &mut Rev,
+    ) -> Result<Option<String>, Failure> {
+        // A refusal comes before the work, and the lock is given up while the user is at it.
+        let writer = context.writer(session, self.force.force)?;
+        writer.check_writable()?;
+        drop(writer);
+        let target = find(context, session, rev)?.target;
+        let text = self.destination(session, target)?.prompt;
+        match context.edit(&text.unwrap_or_default())? {
+            Edited::Nothing(why) => {
+                let note = format!("{why}: nothing was changed");
+                context.ui.note("nothing-done", &note);
+                Ok(None)
+            }
+            Edited::Text(text) => {
+                if let Some(ix) = target.entry() {
+                    rev.place = Place::Id(session.id(ix));
+                    rev.suffixes.clear();
+                }
+                Ok(Some(text))
+            }
+        }
     }
 
     /// Where pi goes: to the parent of a user or custom message, whose text is handed back; else

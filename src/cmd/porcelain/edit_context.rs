@@ -64,14 +64,7 @@ impl EditContext {
         let mut batch = Batch::new(session, session.leaf()?.ix, edge.fresh());
         batch.add(entry.to_string().as_bytes(), &"the edit")?;
         let lines = batch.finish();
-        append_batch(
-            context,
-            writer,
-            &lines,
-            false,
-            "edit-context",
-            None,
-        )?;
+        append_batch(context, writer, &lines, false, "edit-context", None)?;
         Ok(Exit::Yes)
     }
 }

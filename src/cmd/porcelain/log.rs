@@ -238,7 +238,7 @@ impl Log {
                 Ok(row)
             });
             let rows = rows.collect::<Result<Vec<Row>>>()?;
-            layout.measure(rows.iter());
+            layout.measure(rows.iter().map(|row| (0, row)));
             for row in &rows {
                 let line = if self.oneline {
                     layout.render_oneline(&context.ui, row, 0)
@@ -284,18 +284,21 @@ impl Log {
         for ix in order {
             let mut row = layout.row(session, ix, &marks, view.leaf == Some(ix))?;
             row.tools = view.tools.get(&ix).copied().unwrap_or_default();
-            rows.push((ix, row));
-        }
-        layout.measure(rows.iter().map(|(_, row)| row));
-        for (ix, row) in rows {
             let parent = view.parent.get(&ix).copied();
             let indent = drawing.indent(ix, parent);
+            // The text is put in once the columns are known.
+            let text = PLACE_OF_TEXT.to_string();
+            let lines = drawing.row(ix, parent, is_cut(tree, ix), row.on_path, text);
+            rows.push((indent, lines, row));
+        }
+        layout.measure(rows.iter().map(|(indent, _, row)| (*indent, row)));
+        for (indent, lines, row) in rows {
             let text = if self.oneline {
                 layout.render_oneline(&context.ui, &row, indent)
             } else {
                 layout.render(&context.ui, &row, indent)
             };
-            let lines = drawing.row(ix, parent, is_cut(tree, ix), row.on_path, text);
+            let lines = lines.replace(PLACE_OF_TEXT, &text);
             for line in lines.lines() {
                 context.ui.row(line.trim_end())?;
             }
@@ -303,6 +306,9 @@ impl Log {
         Ok(Exit::Yes)
     }
 }
+
+/// Stands for the text of a row while the graph is drawn. Nothing that is shown holds it.
+const PLACE_OF_TEXT: char = '\0';
 
 /// The row that carries the leaf's mark: the leaf, or what is shown of the path nearest to it.
 fn visible_leaf(session: &Session, leaf: Option<Ix>, kept: &[(Ix, usize)]) -> Result<Option<Ix>> {

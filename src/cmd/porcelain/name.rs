@@ -43,14 +43,7 @@ impl Name {
         let entry = serde_json::json!({ "type": "session_info", "name": name });
         batch.add(entry.to_string().as_bytes(), &"the name")?;
         let lines = batch.finish();
-        append_batch(
-            context,
-            writer,
-            &lines,
-            false,
-            "name",
-            Some(&name),
-        )?;
+        append_batch(context, writer, &lines, false, "name", Some(&name))?;
         Ok(Exit::Yes)
     }
 }
