@@ -219,11 +219,11 @@ impl Session {
             }
         };
         match parent {
-            None => Ok(Parent::Orphan),
             Some(parent) if parent > ix => Ok(Parent::Entry(parent)),
             // A parent that does not come before its child: every cycle has such a link, and only
-            // the whole tree tells whether this one closes one.
-            Some(_) => Ok(self.tree()?.parent(ix)),
+            // the whole tree tells whether this one closes one. Where there is no parent the whole
+            // file was read to tell, and the tree is what damage is told from.
+            None | Some(_) => Ok(self.tree()?.parent(ix)),
         }
     }
 

@@ -1,6 +1,10 @@
 //! The recipes of `man/pis-cookbook.7`: each example is run as it stands there and leaves what the
 //! page says. A model has no part in it: `pi` is a stand-in.
 #![cfg(unix)]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the recipes run with the outer PATH"
+)]
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

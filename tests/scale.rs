@@ -29,9 +29,9 @@ fn id(n: usize) -> String {
 
 /// Every command that walks, once: a debug build takes a while over 100,000 entries.
 const WALKS: &[&[&str]] = &[
-    &["log", "--oneline"],
-    &["log", "--graph"],
-    &["tree", "--filter", "all", "--json"],
+    &["log", "--grep", "f00$"],
+    &["log", "--graph", "-n", "100"],
+    &["tree", "--filter", "labeled-only"],
     &["rev-path"],
     &["rev-path", "@~1...root@{tip}"],
     &["rev-parse", "--short", "@~1", "@{tip}", "root@{tip}"],
@@ -77,6 +77,7 @@ fn a_chain_of_100_000() {
         "00000000\n"
     );
     assert_eq!(world.lines(&["-s", "s.jsonl", "log", "-n", "3"]).len(), 3);
+    assert_eq!(world.lines(&["-s", "s.jsonl", "log", "--oneline"]).len(), n);
 }
 
 #[test]
@@ -87,6 +88,15 @@ fn a_star_of_10_000() {
         world.lines(&["-s", "s.jsonl", "for-each-tip"]).len(),
         10_000
     );
+    for draw in ["tree", "log"] {
+        let graph: &[&str] = if draw == "log" { &["--graph"] } else { &[] };
+        let args: Vec<_> = ["-s", "s.jsonl", draw]
+            .iter()
+            .chain(graph)
+            .copied()
+            .collect();
+        assert!(world.lines(&args).len() > 10_000, "{draw}");
+    }
     let ran = world.read(&["-s", "s.jsonl", "rev-parse", "00000000+"]);
     assert_eq!(ran.code, 128);
     assert!(ran.stderr.contains("and 9992 more"), "{}", ran.stderr);
@@ -98,6 +108,8 @@ fn a_cycle_of_100_000() {
     let world = walk_all(session((0..n).map(|k| (id(k), id((k + n - 1) % n)))));
     let count = world.read(&["-q", "-s", "s.jsonl", "rev-path", "--count"]);
     assert_eq!(count.stdout, format!("{n}\n"));
+    let tree = world.read(&["-q", "-s", "s.jsonl", "tree"]);
+    assert_eq!(tree.stdout.lines().count(), n);
 }
 
 #[test]

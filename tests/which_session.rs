@@ -102,6 +102,10 @@ fn without_a_session_every_command_says_what_to_do() {
     for args in READING {
         let ran = world.read(args);
         assert_eq!((ran.code, ran.stdout.as_str()), (128, ""), "{args:?}");
+        if args.contains(&"--json") {
+            assert_eq!(ran.error(), "no-session");
+            continue;
+        }
         let lines: Vec<_> = ran.stderr.lines().collect();
         assert_eq!(lines.len(), 2, "{}", ran.stderr);
         assert!(
@@ -149,16 +153,22 @@ fn standard_input_can_be_the_session() {
 }
 
 #[test]
-fn a_batch_cannot_come_from_the_input_that_is_the_session() {
-    let world = World::new();
+fn standard_input_is_read_for_one_purpose() {
+    let (world, file) = (World::new(), fixture("branched.jsonl"));
     for batch in ["--batch", "--batch-check"] {
-        let ran = world.read_with(&["-s", "-", "cat-entry", batch], session("s"));
-        assert_eq!(
-            (ran.code, ran.stdout.as_str()),
-            (2, ""),
-            "{batch}: {}",
-            ran.stderr
-        );
+        for (session, stdin) in [("-", &*session("s")), ("-", "@\n"), (&*file, "\"-\":@\n")] {
+            let ran = world.read_with(&["-s", session, "cat-entry", batch], stdin);
+            assert_eq!(
+                (ran.code, ran.stdout.as_str()),
+                (2, ""),
+                "{batch} {session}"
+            );
+            assert_eq!(
+                ran.stderr,
+                "error: standard input cannot be read for two purposes\n\
+                 hint: give the session as a file\n"
+            );
+        }
     }
 }
 
@@ -204,7 +214,7 @@ fn with_json_every_line_on_stderr_is_an_object() {
         (&["-s", "./none.jsonl", "log"], 128, "io"),
         (&["-s", ".", "log"], 128, "no-session"),
         (&["-s", "./", "log"], 128, "not-a-session"),
-        (&["rev-parse", "(good)^{/(}"], 2, "revision-syntax"),
+        (&["rev-parse", "good^{"], 2, "revision-syntax"),
         (&["rev-parse", "@^{/(}"], 2, "usage"),
     ] {
         let args: Vec<_> = ["--json"].iter().chain(args).copied().collect();

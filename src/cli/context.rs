@@ -5,7 +5,7 @@
     reason = "this is the place that the lint points to"
 )]
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -34,6 +34,7 @@ pub struct Context {
     env_session: Option<String>,
     agent_session: Option<String>,
     opened: RefCell<Vec<(PathBuf, Rc<Session>)>>,
+    stdin_taken: Cell<bool>,
 }
 
 fn env(name: &str) -> Option<String> {
@@ -67,6 +68,7 @@ impl Context {
             env_session: env("PIS_SESSION").or_else(|| env("PI_SESSION_FILE")),
             agent_session: env("PI_SESSION_FILE"),
             opened: RefCell::default(),
+            stdin_taken: Cell::new(false),
         })
     }
 
@@ -231,8 +233,26 @@ impl Context {
         Ok(Edited::Text(text.to_owned()))
     }
 
+    /// Claims standard input, which has one reader: a second would wait for what never comes.
+    pub fn take_stdin(&self) -> Result<(), Failure> {
+        if self.stdin_taken.replace(true) {
+            return Err(
+                Failure::usage("standard input cannot be read for two purposes")
+                    .hint("give the session as a file"),
+            );
+        }
+        Ok(())
+    }
+
+    /// Whether the session that is meant where no other is named comes from standard input.
+    pub fn session_is_stdin(&self) -> bool {
+        let name = self.global.session.as_ref().or(self.env_session.as_ref());
+        name.is_some_and(|name| name == "-")
+    }
+
     /// All of standard input.
     pub fn stdin_bytes(&self) -> Result<Vec<u8>, Failure> {
+        self.take_stdin()?;
         let mut bytes = Vec::new();
         let read = std::io::stdin().lock().read_to_end(&mut bytes);
         read.map_err(Error::io("read", Path::new("standard input")))?;

@@ -9,6 +9,8 @@
     reason = "each test file uses what it needs, in few words"
 )]
 
+pub(crate) mod writing;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

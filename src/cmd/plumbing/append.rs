@@ -114,6 +114,7 @@ impl Append {
         session: &Session,
         parent: Option<&Rev>,
     ) -> Result<Exit, Failure> {
+        context.take_stdin()?;
         let mut beside = None;
         let mut chain: Option<Rev> = parent.cloned();
         for (n, line) in std::io::stdin().lock().split(b'\n').enumerate() {

@@ -130,6 +130,11 @@ impl CatEntry {
     }
 
     fn run_batch(&self, context: &mut Context) -> Result<Exit, Failure> {
+        context.take_stdin()?;
+        if context.session_is_stdin() {
+            // The session cannot be there as well; this says so.
+            context.session()?;
+        }
         for line in std::io::stdin().lock().lines() {
             let rev = line.map_err(Error::io("read", "standard input".as_ref()))?;
             match context.resolve(&rev) {
