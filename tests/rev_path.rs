@@ -93,13 +93,7 @@ fn entries_are_the_stored_lines() {
         stored
     );
     let nul = world.ok(&["-s", &file, "rev-path", "-z", "--entries", "plans"]);
-    assert_eq!(
-        nul,
-        stored
-            .iter()
-            .map(|line| format!("{line}\0"))
-            .collect::<String>()
-    );
+    assert_eq!(nul, stored.join("\0") + "\0");
 }
 
 #[test]

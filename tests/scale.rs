@@ -27,11 +27,13 @@ fn id(n: usize) -> String {
     format!("{n:08x}")
 }
 
-/// Every command that walks, once: a debug build takes a while over 100,000 entries.
+/// Every command that walks, in the forms that take most.
 const WALKS: &[&[&str]] = &[
     &["log", "--grep", "f00$"],
-    &["log", "--graph", "-n", "100"],
+    &["log", "--all", "--json"],
+    &["log", "--graph"],
     &["tree", "--filter", "labeled-only"],
+    &["tree", "--filter", "all", "--json"],
     &["rev-path"],
     &["rev-path", "@~1...root@{tip}"],
     &["rev-parse", "--short", "@~1", "@{tip}", "root@{tip}"],
@@ -40,6 +42,7 @@ const WALKS: &[&[&str]] = &[
     &["ls-entries", "--roots"],
     &["for-each-label"],
     &["for-each-tip"],
+    &["context"],
     &["context", "--tokens"],
     &["cat-entry", "@"],
 ];

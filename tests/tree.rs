@@ -35,7 +35,7 @@ fn tool_results_are_shown_as_the_calls_they_answer() {
     assert_eq!(lines[3], "380bc5a1  │     tool: [edit: src/auth.rs]");
     assert_eq!(lines[4], "bf692d7e  │     tool: [bash: cargo test]");
     assert_eq!(
-        lines[13],
+        lines[12],
         "f18a3c9b        tool: [bash: grep -rn AuthError src]"
     );
 }

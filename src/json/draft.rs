@@ -75,7 +75,7 @@ impl<'a> Draft<'a> {
         for (name, value) in &self.members {
             match self.set.iter().position(|(key, _)| name.is(key)) {
                 None => {
-                    begin(out, &String::from_utf8_lossy(name.bytes()));
+                    begin(out, &super::lossy(name.bytes()));
                     out.push_str(&value.to_json());
                 }
                 // A repeated key is written once.

@@ -25,7 +25,7 @@ pub struct Raw<'a>(&'a [u8]);
 
 impl std::fmt::Debug for Raw<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&String::from_utf8_lossy(self.0))
+        f.write_str(&lossy(self.0))
     }
 }
 
@@ -91,17 +91,14 @@ impl<'a> Raw<'a> {
     pub fn as_str(self) -> Option<Cow<'a, str>> {
         let inner = self.inner_string()?;
         if memchr::memchr(b'\\', inner).is_none() {
-            return Some(String::from_utf8_lossy(inner));
+            return Some(lossy(inner));
         }
-        Some(Cow::Owned(
-            String::from_utf8_lossy(&decode(inner)).into_owned(),
-        ))
+        Some(Cow::Owned(lossy(&decode(inner)).into_owned()))
     }
 
     /// The text if this is a string, else the stored bytes of a number or another value.
     pub fn to_text(self) -> Cow<'a, str> {
-        self.as_str()
-            .unwrap_or_else(|| String::from_utf8_lossy(self.0))
+        self.as_str().unwrap_or_else(|| lossy(self.0))
     }
 
     /// The value as an id: the text of a string or a number, for pi's maps take both.
@@ -153,7 +150,7 @@ impl<'a> Raw<'a> {
     /// The value as JSON text that is valid UTF-8 and holds no line breaks of any kind: bytes that
     /// are not UTF-8 become U+FFFD, U+2028, U+2029 and U+0085 are escaped, the rest is as stored.
     pub fn to_json(self) -> Cow<'a, str> {
-        clean(String::from_utf8_lossy(self.0))
+        clean(lossy(self.0))
     }
 
     /// [`Raw::to_json`] as a value that serde can embed.
@@ -189,14 +186,14 @@ impl<'a> RawKey<'a> {
     /// The key's text.
     pub fn text(self) -> Cow<'a, str> {
         if memchr::memchr(b'\\', self.0).is_none() {
-            return String::from_utf8_lossy(self.0);
+            return lossy(self.0);
         }
-        Cow::Owned(String::from_utf8_lossy(&decode(self.0)).into_owned())
+        Cow::Owned(lossy(&decode(self.0)).into_owned())
     }
 
     /// The key with its quotes, as stored.
     pub fn quoted(self) -> String {
-        format!("\"{}\"", String::from_utf8_lossy(self.0))
+        format!("\"{}\"", lossy(self.0))
     }
 
     /// The key's bytes between the quotes, as stored.
@@ -345,6 +342,15 @@ fn hex4(bytes: &[u8]) -> u32 {
         .unwrap_or(0xfffd)
 }
 
+/// Bytes as text, what is not UTF-8 as U+FFFD. `String::from_utf8_lossy` looks at every byte, but
+/// nearly all there is is valid, which `str::from_utf8` finds out many bytes at a time.
+fn lossy(bytes: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => String::from_utf8_lossy(bytes),
+    }
+}
+
 /// Length of a text in UTF-16 units, JavaScript's `length`.
 pub fn utf16_len(text: &str) -> usize {
     text.chars().map(char::len_utf16).sum()
@@ -353,7 +359,10 @@ pub fn utf16_len(text: &str) -> usize {
 /// Escapes the characters that some readers of JSON lines take for line ends. They can only
 /// stand inside strings.
 fn clean(text: Cow<'_, str>) -> Cow<'_, str> {
-    if !text.contains(['\u{2028}', '\u{2029}', '\u{85}']) {
+    // Their first bytes in UTF-8: most text has neither.
+    let first = memchr::memchr2(0xe2, 0xc2, text.as_bytes());
+    let may_hold = first.is_some_and(|at| text[at..].contains(['\u{2028}', '\u{2029}', '\u{85}']));
+    if !may_hold {
         return text;
     }
     Cow::Owned(

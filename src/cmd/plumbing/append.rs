@@ -190,16 +190,19 @@ impl Given {
 
     /// The lines that are not blank.
     fn lines(&self) -> impl Iterator<Item = (Place, &[u8])> {
-        let lines = self.bytes.split(|&b| b == b'\n').enumerate();
+        let ends = memchr::memchr_iter(b'\n', &self.bytes).chain([self.bytes.len()]);
+        let starts = std::iter::once(0).chain(ends.clone().map(|end| end + 1));
+        let lines = starts
+            .zip(ends)
+            .map(|(start, end)| &self.bytes[start..end])
+            .enumerate();
         let lines = lines.filter(|(_, line)| !line.trim_ascii().is_empty());
         lines.map(|(n, line)| {
-            (
-                Place {
-                    option: self.options.get(n).copied(),
-                    line: n + 1,
-                },
-                line,
-            )
+            let place = Place {
+                option: self.options.get(n).copied(),
+                line: n + 1,
+            };
+            (place, line)
         })
     }
 }

@@ -151,6 +151,7 @@ impl Log {
         let walk = self.walk(&session, entries)?;
         if let Some(listing) = Listing::of(context, &session)? {
             let kept = self.kept(&session, walk, &shown)?;
+            tell_if_empty(context, kept.is_empty());
             for (ix, _) in kept {
                 listing.row(context, &session, ix, &marks, |record| record)?;
             }
@@ -225,9 +226,7 @@ impl Log {
         /// Columns are measured over this many rows, so that the first ones show at once.
         const BATCH: usize = 500;
         let kept = self.kept(session, walk, shown)?;
-        if kept.is_empty() {
-            context.ui.note("nothing-shown", "there is nothing to show");
-        }
+        tell_if_empty(context, kept.is_empty());
         context.ui.page();
         let mut layout = Layout::new(&context.ui, session, context.now, self.ascii);
         let leaf_row = visible_leaf(session, shown.leaf, &kept)?;
@@ -274,9 +273,7 @@ impl Log {
         if let Some(limit) = self.number {
             order.truncate(limit);
         }
-        if order.is_empty() {
-            context.ui.note("nothing-shown", "there is nothing to show");
-        }
+        tell_if_empty(context, order.is_empty());
         context.ui.page();
         let mut layout = Layout::new(&context.ui, session, context.now, self.ascii);
         let mut drawing = Drawing::new(context.ui.painter, context.ui.unicode() && !self.ascii);
@@ -304,6 +301,12 @@ impl Log {
             }
         }
         Ok(Exit::Yes)
+    }
+}
+
+fn tell_if_empty(context: &Context, empty: bool) {
+    if empty {
+        context.ui.note("nothing-shown", "there is nothing to show");
     }
 }
 
