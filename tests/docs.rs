@@ -273,7 +273,7 @@ fn main_page() -> String {
     heading(&mut page, "EXAMPLES");
     verbatim(&mut page, &examples(&command));
     heading(&mut page, "SEE ALSO");
-    page.push_str(".BR pisrevisions (7),\n.BR pis-session (5)\n");
+    page.push_str(".BR pisrevisions (7),\n.BR pis-cookbook (7),\n.BR pis-session (5)\n");
     page
 }
 

@@ -65,14 +65,23 @@ fn wrong<T>(field: impl Into<String>, why: impl Into<String>) -> Checked<T> {
 
 /// JSON text of a string.
 pub fn quote(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    push_quoted(&mut out, text);
+    out
+}
+
+fn push_quoted(out: &mut String, text: &str) {
     // Ids and times need no escapes.
     if text
         .bytes()
         .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b':' | b'.'))
     {
-        return ["\"", text, "\""].concat();
+        out.push('"');
+        out.push_str(text);
+        out.push('"');
+    } else {
+        out.push_str(&serde_json::to_string(text).unwrap_or_default());
     }
-    serde_json::to_string(text).unwrap_or_default()
 }
 
 /// An entry, filled in.
@@ -110,11 +119,14 @@ pub fn build(given: Raw<'_>, defaults: &Defaults<'_>) -> Checked<Built> {
     let (message, role, model) = message(draft, defaults, "")?;
     let mut line = String::with_capacity(given.bytes().len() + 512);
     line.push_str("{\"type\":\"message\",\"id\":");
-    line.push_str(&quote(defaults.id));
+    push_quoted(&mut line, defaults.id);
     line.push_str(",\"parentId\":");
-    line.push_str(&parent_of(defaults));
+    match defaults.parent {
+        Some(parent) => push_quoted(&mut line, parent),
+        None => line.push_str("null"),
+    }
     line.push_str(",\"timestamp\":");
-    line.push_str(&quote(defaults.timestamp));
+    push_quoted(&mut line, defaults.timestamp);
     line.push_str(",\"message\":");
     message.write(&mut line);
     line.push('}');
@@ -387,10 +399,11 @@ fn listed_content(draft: &mut Draft<'_>, at: &str) -> Checked<bool> {
 
 /// A string, or a list of text and image blocks.
 fn user_content(draft: &Draft<'_>, at: &str) -> Checked<()> {
-    user_blocks(
-        draft.get("content").unwrap_or_default(),
-        &format!("{at}content"),
-    )
+    let content = draft.get("content").unwrap_or_default();
+    if content.is_string() {
+        return Ok(());
+    }
+    user_blocks(content, &format!("{at}content"))
 }
 
 fn user_blocks(content: Raw<'_>, at: &str) -> Checked<()> {
