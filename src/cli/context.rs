@@ -108,7 +108,17 @@ impl Context {
                 hint: "work on a copy ('pis clone'), or use --force".into(),
             }));
         }
-        Ok(Writer::open(path)?)
+        let writer = Writer::open(path)?;
+        // What was seen before the lock may have been half of another writer's line; the look
+        // under it is the one to tell of, once.
+        let mut opened = self.opened.borrow_mut();
+        let before = opened.len();
+        opened.retain(|(known, _)| known != path);
+        if opened.len() < before {
+            crate::ui::notices::tell(&self.ui, writer.session())?;
+        }
+        drop(opened);
+        Ok(writer)
     }
 
     /// Whether pis runs inside the agent whose session this is.
