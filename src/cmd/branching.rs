@@ -112,14 +112,7 @@ pub(crate) fn make(
         What::Path(leaf) => of_path(old, *leaf, &header, &crate::cli::new_entry_id)?,
         What::All => of_all(old, &header)?,
     };
-    if let Some(name) = place
-        .name
-        .as_deref()
-        .map(session_name)
-        .filter(|n| !n.is_empty())
-    {
-        add_name(&mut lines, context, &name)?;
-    }
+    add_name(&mut lines, context, place.name.as_deref())?;
     write_new(&path, &lines.bytes)?;
     let is_listed = place.output.is_none() || is_listed(&here, &path);
     Ok(Made {
@@ -146,12 +139,16 @@ fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-fn add_name(lines: &mut Lines, context: &Context, name: &str) -> Result<()> {
+/// Gives a new session a name, unless it is empty.
+pub(crate) fn add_name(lines: &mut Lines, context: &Context, name: Option<&str>) -> Result<()> {
+    let Some(name) = name.map(session_name).filter(|n| !n.is_empty()) else {
+        return Ok(());
+    };
     // A session of its own, so that the entry is made by the same rules as any other.
     let session = Session::from_bytes(lines.bytes.clone())?;
     let edge = Edge::new(context);
     let mut batch = Batch::new(&session, session.leaf()?.ix, edge.fresh());
-    let entry = format!("{{\"type\":\"session_info\",\"name\":{}}}", quote(name));
+    let entry = format!("{{\"type\":\"session_info\",\"name\":{}}}", quote(&name));
     batch.add(entry.as_bytes(), &"the name")?;
     let named = batch.finish();
     lines.bytes.extend_from_slice(&named.bytes);

@@ -150,6 +150,23 @@ pub(crate) fn move_leaf(
     Ok(Some(leaf.to_owned()))
 }
 
+/// Prints a move that hands nothing back, which only `--json` shows.
+pub(crate) fn print_move(
+    context: &mut Context,
+    leaf: Option<String>,
+    previous: Option<String>,
+) -> Result<(), Failure> {
+    if context.json() {
+        context.ui.json_row(&Moved {
+            leaf,
+            previous,
+            prompt: None,
+            summary_id: None,
+        })?;
+    }
+    Ok(())
+}
+
 /// The `customType` of an entry that only says where the leaf is.
 pub(crate) const MARKER: &str = "pis.leaf";
 

@@ -1,22 +1,9 @@
 //! New session files: written beside their place, synced, then put there, never over another.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::error::{Error, Result};
-
-/// What is put into a new header.
-#[derive(Debug, Clone)]
-pub struct NewSession<'a> {
-    /// The session's id.
-    pub id: &'a str,
-    /// The directory it belongs to.
-    pub cwd: &'a Path,
-    /// When it begins, as pi writes times.
-    pub timestamp: &'a str,
-    /// Its name, if it gets one, and the id of the entry that holds it.
-    pub name: Option<(&'a str, &'a str)>,
-}
 
 /// Whether pi 1.6.0 takes the text for a session id: letters, digits, `.`, `_` and `-`, with a
 /// letter or digit at both ends.
@@ -33,31 +20,6 @@ pub fn is_valid_id(id: &str) -> bool {
 /// The name pi gives a session's file.
 pub fn file_name(timestamp: &str, id: &str) -> String {
     format!("{}_{id}.jsonl", timestamp.replace([':', '.'], "-"))
-}
-
-/// Creates a session in a directory, which is made if need be, and returns its path.
-pub fn create(dir: &Path, new: &NewSession<'_>) -> Result<PathBuf> {
-    let header = serde_json::json!({
-        "type": "session",
-        "version": 3,
-        "id": new.id,
-        "timestamp": new.timestamp,
-        "cwd": new.cwd.to_string_lossy(),
-    });
-    let mut text = format!("{header}\n");
-    if let Some((name, id)) = new.name {
-        let entry = serde_json::json!({
-            "type": "session_info",
-            "id": id,
-            "parentId": null,
-            "timestamp": new.timestamp,
-            "name": name,
-        });
-        text.push_str(&format!("{entry}\n"));
-    }
-    let path = dir.join(file_name(new.timestamp, new.id));
-    write_new(&path, text.as_bytes())?;
-    Ok(path)
 }
 
 /// Writes a file that must not exist yet, whole or not at all, readable by its owner only.

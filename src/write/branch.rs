@@ -51,7 +51,8 @@ pub struct Lines {
 }
 
 impl Lines {
-    fn new(header: &Header<'_>) -> Lines {
+    /// A session that holds nothing but its header.
+    pub fn new(header: &Header<'_>) -> Lines {
         Lines {
             bytes: format!("{}\n", header.line()).into_bytes(),
             leaf: None,

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 
 use crate::cli::{Context, Exit, Failure};
-use crate::cmd::branching::Made;
-use crate::store::create::{NewSession, create, is_valid_id};
-use crate::write::build::session_name;
+use crate::cmd::branching::{Made, add_name};
+use crate::store::create::{file_name, is_valid_id, write_new};
+use crate::write::branch::{Header, Lines};
 
 /// Make a new session file and print its path
 ///
@@ -48,24 +48,20 @@ impl Init {
                 taken.display()
             )));
         }
-        let entry_id = crate::cli::new_entry_id();
-        let name = self
-            .name
-            .as_deref()
-            .map(session_name)
-            .filter(|n| !n.is_empty());
         let timestamp = context.timestamp();
-        let new = NewSession {
+        let mut lines = Lines::new(&Header {
             id: &id,
-            cwd: &places.cwd,
             timestamp: &timestamp,
-            name: name.as_deref().map(|name| (name, entry_id.as_str())),
-        };
-        let path = create(&dir.path, &new)?;
+            cwd: &places.cwd.to_string_lossy(),
+            parent_session: None,
+        });
+        add_name(&mut lines, context, self.name.as_deref())?;
+        let path = dir.path.join(file_name(&timestamp, &id));
+        write_new(&path, &lines.bytes)?;
         let made = Made {
             session: path.display().to_string(),
             session_id: id,
-            leaf: name.map(|_| entry_id),
+            leaf: lines.leaf,
             prompt: None,
             is_listed: true,
         };

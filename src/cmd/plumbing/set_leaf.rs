@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::cli::{Context, Exit, Failure, complete};
-use crate::cmd::moving::{Force, Moved, expect_leaf, find, move_leaf, parse};
+use crate::cmd::moving::{Force, expect_leaf, find, move_leaf, parse, print_move};
 
 /// Move the leaf exactly to an entry
 ///
@@ -46,15 +46,7 @@ impl SetLeaf {
         let previous = writer.old_leaf().map(str::to_owned);
         let message = self.message.as_deref();
         let leaf = move_leaf(context, writer, target, self.write, "set-leaf", message)?;
-        if context.json() {
-            let moved = Moved {
-                leaf,
-                previous,
-                prompt: None,
-                summary_id: None,
-            };
-            context.ui.json_row(&moved)?;
-        }
+        print_move(context, leaf, previous)?;
         Ok(Exit::Yes)
     }
 }

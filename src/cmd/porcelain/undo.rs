@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::cli::{Context, Exit, Failure};
-use crate::cmd::moving::{Force, Moved, move_leaf};
+use crate::cmd::moving::{Force, move_leaf, print_move};
 use crate::cmd::plain;
 use crate::error::Error;
 use crate::store::moves;
@@ -60,15 +60,7 @@ impl Undo {
         let previous = writer.old_leaf().map(str::to_owned);
         let message = format!("undo {}", step.op);
         let leaf = move_leaf(context, writer, target, false, "undo", Some(&message))?;
-        if context.json() {
-            let moved = Moved {
-                leaf,
-                previous,
-                prompt: None,
-                summary_id: None,
-            };
-            context.ui.json_row(&moved)?;
-        }
+        print_move(context, leaf, previous)?;
         Ok(Exit::Yes)
     }
 }
