@@ -249,7 +249,7 @@ fn an_append_beside_another_ones_is_told() {
     let ours = |id: &str| line(id, "dddddddd", "ours");
     let writer = Writer::open(&path).expect("locked");
     append(&path, &line("f0", "dddddddd", "theirs"));
-    let landed = writer.append(ours("ours0").as_bytes(), "ours0", false, &WHY);
+    let landed = writer.append(&[ours("ours0")], "ours0", false, &WHY);
     assert!(
         matches!(landed, Err(Error::WrittenBeside { .. })),
         "{landed:?}"
@@ -262,7 +262,7 @@ fn an_append_beside_another_ones_is_told() {
     let writer = Writer::open(&path).expect("locked");
     append(&path, &line("f1", "f0", "theirs"));
     let before = bytes(&world);
-    let refused = writer.append(ours("ours1").as_bytes(), "ours1", true, &WHY);
+    let refused = writer.append(&[ours("ours1")], "ours1", true, &WHY);
     assert!(
         matches!(refused, Err(Error::LeafMoved { .. })),
         "{refused:?}"
@@ -283,7 +283,7 @@ fn an_append_beside_another_ones_is_told() {
     // A line that another program has not ended yet gets no part of ours.
     let writer = Writer::open(&path).expect("locked");
     append(&path, "{\"type\":\"mess");
-    let landed = writer.append(ours("ours2").as_bytes(), "ours2", false, &WHY);
+    let landed = writer.append(&[ours("ours2")], "ours2", false, &WHY);
     assert!(
         matches!(landed, Err(Error::WrittenBeside { .. })),
         "{landed:?}"

@@ -391,7 +391,7 @@ fn a_directory_that_vanishes_is_not_made_again() {
     let path = world.write("d/s.jsonl", text());
     let writer = Writer::open(&path).expect("locked");
     fs::remove_dir_all(world.path("d")).expect("removed");
-    let failed = writer.append(b"{}\n", "x", false, &WHY);
+    let failed = writer.append(&["{}\n"], "x", false, &WHY);
     assert!(matches!(failed, Err(Error::Io { .. })), "{failed:?}");
     assert!(!world.path("d").exists());
     for args in CHANGING {
@@ -409,7 +409,7 @@ fn a_directory_that_vanishes_is_not_made_again() {
     let writer = Writer::open(&path).expect("locked");
     fs::remove_dir_all(world.path(".pis")).expect("removed");
     let failed = writer.append(
-        line("eeeeeeee", "dddddddd", "x").as_bytes(),
+        &[line("eeeeeeee", "dddddddd", "x")],
         "eeeeeeee",
         false,
         &WHY,
@@ -420,7 +420,7 @@ fn a_directory_that_vanishes_is_not_made_again() {
     // Only the session is gone: no other one is made in its place.
     let writer = Writer::open(&path).expect("locked");
     fs::remove_file(&path).expect("removed");
-    assert!(writer.append(b"{}\n", "x", false, &WHY).is_err());
+    assert!(writer.append(&["{}\n"], "x", false, &WHY).is_err());
     assert!(!path.exists());
 }
 

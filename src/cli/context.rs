@@ -347,7 +347,11 @@ pub enum Edited {
 pub fn new_entry_id() -> String {
     let (high, low) = uuid::Uuid::new_v4().as_u64_pair();
     // The fixed bits of version and variant lie in different places of the two halves.
-    format!("{:016x}", high ^ low)
+    let digits = (high ^ low).to_be_bytes().into_iter();
+    let digits = digits.flat_map(|byte| [byte >> 4, byte & 15]);
+    digits
+        .map(|digit| char::from(b"0123456789abcdef"[usize::from(digit)]))
+        .collect()
 }
 
 /// What the terminal is like, and what the user wants of it.

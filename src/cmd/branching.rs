@@ -151,7 +151,7 @@ pub(crate) fn add_name(lines: &mut Lines, context: &Context, name: Option<&str>)
     let entry = format!("{{\"type\":\"session_info\",\"name\":{}}}", quote(&name));
     batch.add(entry.as_bytes(), &"the name")?;
     let named = batch.finish();
-    lines.bytes.extend_from_slice(&named.bytes);
+    lines.bytes.extend(named.pieces.concat());
     lines.leaf = named.leaf().map(str::to_owned);
     Ok(())
 }

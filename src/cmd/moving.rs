@@ -146,7 +146,7 @@ pub(crate) fn move_leaf(
     batch.add(marker.to_string().as_bytes(), &"the marker")?;
     let lines = batch.finish();
     let leaf = lines.leaf().unwrap_or_default();
-    tell(context, &writer.append(&lines.bytes, leaf, true, &why)?);
+    tell(context, &writer.append(&lines.pieces, leaf, true, &why)?);
     Ok(Some(leaf.to_owned()))
 }
 
@@ -194,7 +194,7 @@ pub(crate) fn append_batch(
         return Ok(());
     };
     let why = context.reason(op, message);
-    let appended = writer.append(&lines.bytes, last, exactly, &why);
+    let appended = writer.append(&lines.pieces, last, exactly, &why);
     if !matches!(appended, Ok(_) | Err(Error::WrittenBeside { .. })) {
         return Ok(appended.map(|_| ())?);
     }

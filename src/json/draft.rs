@@ -7,6 +7,7 @@ use super::{Raw, RawKey};
 
 /// An object that is being filled in.
 pub(crate) struct Draft<'a> {
+    stored: Raw<'a>,
     members: Vec<(RawKey<'a>, Raw<'a>)>,
     set: Vec<(&'static str, Cow<'static, str>)>,
 }
@@ -14,8 +15,12 @@ pub(crate) struct Draft<'a> {
 impl<'a> Draft<'a> {
     /// The members of a stored object.
     pub(crate) fn new(object: Raw<'a>) -> Draft<'a> {
+        // More than the usual object holds.
+        let mut members = Vec::with_capacity(16);
+        members.extend(object.members());
         Draft {
-            members: object.members().collect(),
+            stored: object,
+            members,
             set: Vec::new(),
         }
     }
@@ -52,15 +57,28 @@ impl<'a> Draft<'a> {
     }
 
     /// The JSON text of a key as it will be.
-    pub(crate) fn json(&self, key: &str) -> Option<Cow<'_, str>> {
+    pub(crate) fn json(&self, key: &str) -> Option<Cow<'a, str>> {
         match self.set.iter().rev().find(|(name, _)| *name == key) {
-            Some((_, value)) => Some(Cow::Borrowed(value)),
+            Some((_, value)) => Some(value.clone()),
             None => self.get(key).map(Raw::to_json),
         }
     }
 
     /// Appends the object's JSON text.
     pub(crate) fn write(&self, out: &mut String) {
+        let keeps = |(name, _): &(RawKey<'_>, _)| !self.set.iter().any(|(key, _)| name.is(key));
+        if !self.members.is_empty() && self.members.iter().all(keeps) {
+            let stored = self.stored.to_json();
+            out.push_str(stored.strip_suffix('}').unwrap_or(&stored));
+            for (key, value) in &self.set {
+                out.push_str(",\"");
+                out.push_str(key);
+                out.push_str("\":");
+                out.push_str(value);
+            }
+            out.push('}');
+            return;
+        }
         let mut done = 0u64;
         let mut first = true;
         out.push('{');

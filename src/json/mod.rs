@@ -60,6 +60,11 @@ impl<'a> Raw<'a> {
         self.0.first() == Some(&b'"')
     }
 
+    /// Whether this is a number.
+    pub fn is_number(self) -> bool {
+        matches!(self.0.first(), Some(b'-' | b'0'..=b'9'))
+    }
+
     /// Whether JavaScript takes the value for true.
     pub fn is_truthy(self) -> bool {
         match self.0.first() {
@@ -72,10 +77,8 @@ impl<'a> Raw<'a> {
 
     /// The number, if this is one. Too large ones are infinite, as in JavaScript.
     pub fn as_f64(self) -> Option<f64> {
-        match self.0.first() {
-            Some(b'-' | b'0'..=b'9') => std::str::from_utf8(self.0).ok()?.parse().ok(),
-            _ => None,
-        }
+        let text = self.is_number().then_some(self.0)?;
+        std::str::from_utf8(text).ok()?.parse().ok()
     }
 
     /// The boolean, if this is one.
@@ -176,11 +179,14 @@ pub struct RawKey<'a>(&'a [u8]);
 
 impl<'a> RawKey<'a> {
     /// Whether the key reads as `name`.
+    #[inline]
     pub fn is(self, name: &str) -> bool {
-        if memchr::memchr(b'\\', self.0).is_none() {
+        // An escape is longer than what it stands for.
+        if self.0.len() <= name.len() {
             return self.0 == name.as_bytes();
         }
-        decode(self.0) == name.as_bytes()
+        let may_begin = self.0[0] == b'\\' || name.as_bytes().first() == Some(&self.0[0]);
+        may_begin && memchr::memchr(b'\\', self.0).is_some() && decode(self.0) == name.as_bytes()
     }
 
     /// The key's text.

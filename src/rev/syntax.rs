@@ -151,8 +151,12 @@ impl Rev {
 pub fn quote_name(name: &str) -> Cow<'_, str> {
     if name == "HEAD" || name == "root" {
         quoted(name).into()
-    } else if !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric()) {
-        // Almost every id there is.
+    } else if !name.is_empty()
+        && name
+            .bytes()
+            .fold(true, |ok, b| ok & b.is_ascii_alphanumeric())
+    {
+        // Almost every id there is. Without a branch, many bytes are looked at at once.
         name.into()
     } else {
         bare_or_quoted(name)

@@ -4,9 +4,8 @@
 //! and told. A write that comes up short is taken back, so that a session never ends in half of
 //! what pis wanted to say.
 
-use std::borrow::Cow;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, IoSlice, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use crate::error::{Error, Result};
@@ -22,10 +21,15 @@ pub struct Landed {
     pub beside: bool,
 }
 
-/// Appends whole lines to a session whose length was `expected` when it was looked at, and
+/// Appends whole lines, in pieces, to a session whose length was `expected` when it was looked at, and
 /// flushes them to disk. The caller holds the lock. With `exactly`, nothing is written where the
 /// length is another: [`Error::LeafMoved`].
-pub fn append(path: &Path, expected: u64, exactly: bool, lines: &[u8]) -> Result<Landed> {
+pub fn append<P: AsRef<[u8]>>(
+    path: &Path,
+    expected: u64,
+    exactly: bool,
+    lines: &[P],
+) -> Result<Landed> {
     let failed = || Error::io("append to", path);
     let mut file = OpenOptions::new()
         .read(true)
@@ -43,38 +47,41 @@ pub fn append(path: &Path, expected: u64, exactly: bool, lines: &[u8]) -> Result
     }
     // A line cut off by a crash must not swallow ours.
     let torn = len > 0 && last_byte(&mut file, len).map_err(failed())? != b'\n';
-    let bytes = if torn {
-        Cow::Owned([b"\n", lines].concat())
-    } else {
-        Cow::Borrowed(lines)
-    };
+    let newline: &[u8] = if torn { b"\n" } else { b"" };
+    let pieces = std::iter::once(newline).chain(lines.iter().map(AsRef::as_ref));
+    let pieces: Vec<_> = pieces.filter(|piece| !piece.is_empty()).collect();
+    let total: usize = pieces.iter().map(|piece| piece.len()).sum();
+    let fragment = |written: usize| pieces.concat()[..written].to_vec();
 
+    let mut slices: Vec<_> = pieces.iter().map(|piece| IoSlice::new(piece)).collect();
+    let mut slices = slices.as_mut_slice();
     let mut written = 0;
     let mut start = None;
-    while written < bytes.len() {
-        match file.write(&bytes[written..]) {
+    while written < total {
+        match file.write_vectored(slices) {
             Ok(0) => {
                 let e = io::Error::from(io::ErrorKind::WriteZero);
-                return Err(take_back(&mut file, path, start, &bytes[..written], e));
+                return Err(take_back(&mut file, path, start, &fragment(written), e));
             }
             Ok(n) => {
                 written += n;
+                IoSlice::advance_slices(&mut slices, n);
                 // An append leaves the position behind what it wrote.
                 let at = file.stream_position().map_err(failed())?;
                 start.get_or_insert(at - n as u64);
             }
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(take_back(&mut file, path, start, &bytes[..written], e)),
+            Err(e) => return Err(take_back(&mut file, path, start, &fragment(written), e)),
         }
     }
     // Some file systems find out only now that the disk is full.
     if let Err(e) = file.sync_data() {
-        return Err(take_back(&mut file, path, start, &bytes, e));
+        return Err(take_back(&mut file, path, start, &fragment(total), e));
     }
     let start = start.unwrap_or(len);
     let end = file.stream_position().map_err(failed())?;
     // In several writes another program may have come between them, too.
-    let beside = start != expected || end != start + bytes.len() as u64;
+    let beside = start != expected || end != start + total as u64;
     Ok(Landed { start, end, beside })
 }
 
@@ -153,7 +160,7 @@ mod tests {
     #[test]
     fn a_missing_newline_comes_first() {
         let (_dir, path) = file("{}\n{\"a\":1}");
-        let landed = append(&path, 10, true, b"{\"b\":2}\n").unwrap();
+        let landed = append(&path, 10, true, &[b"{\"b\":2}\n"]).unwrap();
         assert_eq!(
             landed,
             Landed {
@@ -172,10 +179,10 @@ mod tests {
     fn what_came_between_is_found_out() {
         let (_dir, path) = file("{}\n{}\n");
         assert!(matches!(
-            append(&path, 3, true, b"{}\n"),
+            append(&path, 3, true, &[b"{}\n"]),
             Err(Error::LeafMoved { .. })
         ));
-        let landed = append(&path, 3, false, b"{}\n").unwrap();
+        let landed = append(&path, 3, false, &[b"{}\n"]).unwrap();
         assert_eq!(
             landed,
             Landed {

@@ -6,12 +6,11 @@
 //! the end only never reads the rest; one that needs everything has the rest scanned in blocks on
 //! all cores. Memory grows with the number of entries, not with their size.
 
+use std::hash::BuildHasher;
 use std::io;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use hashbrown::{DefaultHashBuilder, HashTable};
-use std::hash::BuildHasher;
+use rayon::prelude::*;
 
 use super::source::Source;
 use crate::entry::{Kind, Role};
@@ -369,53 +368,24 @@ fn push(arena: &mut Vec<u8>, bytes: &[u8]) -> Span {
 
 /// Scans a stretch in blocks, each by whichever thread is free.
 fn scan_blocks(source: &Source, start: u64, end: u64) -> io::Result<Vec<Chunk>> {
-    let blocks = usize::try_from((end - start).div_ceil(BLOCK)).unwrap_or(usize::MAX);
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let threads = cores.min(blocks);
-    if threads <= 1 {
+    let blocks = (end - start).div_ceil(BLOCK);
+    if blocks <= 1 {
         return Ok(vec![scan(source, start, end, source.len())?]);
     }
-    let next = AtomicUsize::new(0);
-    let chunks = Mutex::new(Vec::with_capacity(blocks));
-    let work = || -> io::Result<()> {
-        loop {
-            let n = next.fetch_add(1, Ordering::Relaxed);
-            if n >= blocks {
-                return Ok(());
-            }
-            let from = start + n as u64 * BLOCK;
-            let to = (from + BLOCK).min(end);
-            // A block owns the lines that start in it. A line starts at `start` or behind an LF.
-            let mut first = from;
-            if n > 0 {
-                let mut window = Window::new(source, from - 1, to);
-                window.pass_line_end();
-                window.take_error()?;
-                first = window.offset();
-            }
-            if first < to {
-                let chunk = scan(source, first, to, source.len())?;
-                chunks
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .push((n, chunk));
-            }
+    let block = |n: u64| {
+        let from = start + n * BLOCK;
+        let to = (from + BLOCK).min(end);
+        // A block owns the lines that start in it. A line starts at `start` or behind an LF.
+        let mut first = from;
+        if n > 0 {
+            let mut window = Window::new(source, from - 1, to);
+            window.pass_line_end();
+            window.take_error()?;
+            first = window.offset();
         }
+        scan(source, first, to, source.len())
     };
-    std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-        let mut result = work();
-        for other in others {
-            let theirs = other
-                .join()
-                .unwrap_or_else(|_| Err(io::Error::other("a thread failed")));
-            result = result.and(theirs);
-        }
-        result
-    })?;
-    let mut chunks = chunks.into_inner().unwrap_or_else(PoisonError::into_inner);
-    chunks.sort_by_key(|(n, _)| *n);
-    Ok(chunks.into_iter().map(|(_, chunk)| chunk).collect())
+    (0..blocks).into_par_iter().map(block).collect()
 }
 
 /// Scans the lines that start in `start..end`; the last one may reach up to `limit`.

@@ -2,6 +2,7 @@
 //! read back is refused, with the field that is wrong.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 
 use crate::entry::{Kind, Role};
 use crate::json::Raw;
@@ -10,13 +11,25 @@ use crate::json::object::text_block;
 
 /// Provider, model and wire format of the answers at some place.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ModelInForce {
+pub struct ModelInForce<'a> {
     /// JSON text of each; `None` where nothing says.
-    pub provider: Option<String>,
+    pub provider: Option<Cow<'a, str>>,
     /// The model's id.
-    pub model: Option<String>,
+    pub model: Option<Cow<'a, str>>,
     /// The wire format.
-    pub api: Option<String>,
+    pub api: Option<Cow<'a, str>>,
+}
+
+impl ModelInForce<'_> {
+    /// The same, free of what it was read from.
+    pub fn into_owned(self) -> ModelInForce<'static> {
+        let owned = |text: Option<Cow<'_, str>>| text.map(|text| Cow::Owned(text.into_owned()));
+        ModelInForce {
+            provider: owned(self.provider),
+            model: owned(self.model),
+            api: owned(self.api),
+        }
+    }
 }
 
 /// What is filled in where an entry says nothing.
@@ -31,7 +44,7 @@ pub struct Defaults<'a> {
     /// The entry it hangs on; `None` makes a root.
     pub parent: Option<&'a str>,
     /// For answers: the model in force at the parent.
-    pub model: &'a dyn Fn() -> ModelInForce,
+    pub model: &'a dyn Fn() -> ModelInForce<'static>,
     /// For compactions: the estimated tokens at the parent.
     pub tokens_before: &'a dyn Fn() -> u64,
 }
@@ -71,11 +84,9 @@ pub fn quote(text: &str) -> String {
 }
 
 fn push_quoted(out: &mut String, text: &str) {
-    // Ids and times need no escapes.
-    if text
-        .bytes()
-        .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b':' | b'.'))
-    {
+    // Ids and times need no escapes; looked at without a branch, many bytes are at once.
+    let is_plain = |b: u8| b.is_ascii_alphanumeric() | matches!(b, b'-' | b':' | b'.');
+    if text.bytes().fold(true, |plain, b| plain & is_plain(b)) {
         out.push('"');
         out.push_str(text);
         out.push('"');
@@ -86,11 +97,9 @@ fn push_quoted(out: &mut String, text: &str) {
 
 /// An entry, filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Built {
-    /// Its line, without the newline.
-    pub line: String,
-    /// Its id.
-    pub id: String,
+pub struct Built<'a> {
+    /// The id that it came with, if it did.
+    pub own_id: Option<String>,
     /// What it is.
     pub kind: Kind,
     /// The role of its message; `Other` for anything but a message.
@@ -98,17 +107,26 @@ pub struct Built {
     /// What a label or an edit is about.
     pub target: Option<String>,
     /// The model in force behind it, where it says.
-    pub model: Option<ModelInForce>,
+    pub model: Option<ModelInForce<'a>>,
 }
 
-/// The entry made of a message (it has `role`) or an entry (it has `type`).
-pub fn build(given: Raw<'_>, defaults: &Defaults<'_>) -> Checked<Built> {
+/// Appends the line, without its newline, of the entry made of a message (it has `role`) or an
+/// entry (it has `type`).
+pub fn build<'a>(
+    given: &'a [u8],
+    defaults: &Defaults<'_>,
+    line: &mut String,
+) -> Checked<Built<'a>> {
+    if !crate::json::is_valid(given) {
+        return wrong("", "it is not JSON");
+    }
+    let given = Raw::new(given);
     if !given.is_object() {
         return wrong("", "it is no JSON object");
     }
     let draft = Draft::new(given);
     if draft.get("type").is_some() {
-        return entry(draft, defaults);
+        return entry(draft, defaults, line);
     }
     if draft.get("role").is_none() {
         return wrong(
@@ -117,23 +135,20 @@ pub fn build(given: Raw<'_>, defaults: &Defaults<'_>) -> Checked<Built> {
         );
     }
     let (message, role, model) = message(draft, defaults, "")?;
-    let mut line = String::with_capacity(given.bytes().len() + 512);
     line.push_str("{\"type\":\"message\",\"id\":");
-    push_quoted(&mut line, defaults.id);
+    push_quoted(line, defaults.id);
     line.push_str(",\"parentId\":");
     match defaults.parent {
-        Some(parent) => push_quoted(&mut line, parent),
+        Some(parent) => push_quoted(line, parent),
         None => line.push_str("null"),
     }
     line.push_str(",\"timestamp\":");
-    push_quoted(&mut line, defaults.timestamp);
+    push_quoted(line, defaults.timestamp);
     line.push_str(",\"message\":");
-    message.write(&mut line);
+    message.write(line);
     line.push('}');
-    let id = defaults.id.to_owned();
     Ok(Built {
-        line,
-        id,
+        own_id: None,
         kind: Kind::Message,
         role,
         target: None,
@@ -146,7 +161,11 @@ fn parent_of(defaults: &Defaults<'_>) -> String {
 }
 
 /// Fills an entry in. Its own `id` and `timestamp` stay, its `parentId` is the defaults'.
-fn entry(mut draft: Draft<'_>, defaults: &Defaults<'_>) -> Checked<Built> {
+fn entry<'a>(
+    mut draft: Draft<'a>,
+    defaults: &Defaults<'_>,
+    line: &mut String,
+) -> Checked<Built<'a>> {
     let Some(name) = draft.str("type").filter(|t| !t.is_empty()) else {
         return wrong("type", "must be a string");
     };
@@ -160,7 +179,7 @@ fn entry(mut draft: Draft<'_>, defaults: &Defaults<'_>) -> Checked<Built> {
     if own_id.as_deref() == Some("") {
         return wrong("id", "must not be empty");
     }
-    let id = own_id.unwrap_or_else(|| defaults.id.to_owned());
+    let id = quote(own_id.as_deref().unwrap_or(defaults.id));
     let (mut role, mut model) = (Role::Other, None);
     match kind {
         Kind::Session => return wrong("type", "a session has one header, which it has already"),
@@ -188,13 +207,13 @@ fn entry(mut draft: Draft<'_>, defaults: &Defaults<'_>) -> Checked<Built> {
         Kind::Compaction => {
             string(&draft, "summary", "")?;
             if draft.lacks("firstKeptEntryId") {
-                draft.set("firstKeptEntryId", quote(&id));
+                draft.set("firstKeptEntryId", id.clone());
             } else {
                 string(&draft, "firstKeptEntryId", "")?;
             }
             if draft.lacks("tokensBefore") {
                 draft.set("tokensBefore", (defaults.tokens_before)().to_string());
-            } else if draft.get("tokensBefore").and_then(Raw::as_f64).is_none() {
+            } else if !draft.get("tokensBefore").is_some_and(Raw::is_number) {
                 return wrong("tokensBefore", "must be a number");
             }
         }
@@ -205,10 +224,9 @@ fn entry(mut draft: Draft<'_>, defaults: &Defaults<'_>) -> Checked<Built> {
         Kind::ModelChange => {
             string(&draft, "provider", "")?;
             string(&draft, "modelId", "")?;
-            let json = |key| draft.json(key).map(Cow::into_owned);
             model = Some(ModelInForce {
-                provider: json("provider"),
-                model: json("modelId"),
+                provider: draft.json("provider"),
+                model: draft.json("modelId"),
                 api: None,
             });
         }
@@ -217,8 +235,7 @@ fn entry(mut draft: Draft<'_>, defaults: &Defaults<'_>) -> Checked<Built> {
             for key in ["kind", "provider", "model"] {
                 string(&draft, key, "")?;
             }
-            let usage = usage(draft.get("usage"), "usage")?;
-            draft.set("usage", usage);
+            fill_usage(&mut draft, "")?;
         }
         Kind::Label => {
             string(&draft, "targetId", "")?;
@@ -230,7 +247,7 @@ fn entry(mut draft: Draft<'_>, defaults: &Defaults<'_>) -> Checked<Built> {
         Kind::Custom => string(&draft, "customType", "")?,
         Kind::Other => {}
     }
-    draft.fill("id", quote(&id));
+    draft.fill("id", id);
     draft.fill("timestamp", quote(defaults.timestamp));
     draft.set("parentId", parent_of(defaults));
     let has_target = matches!(kind, Kind::Label | Kind::ContextEdit);
@@ -238,9 +255,9 @@ fn entry(mut draft: Draft<'_>, defaults: &Defaults<'_>) -> Checked<Built> {
         .str("targetId")
         .filter(|_| has_target)
         .map(Cow::into_owned);
+    draft.write(line);
     Ok(Built {
-        line: draft.finish(),
-        id,
+        own_id,
         kind,
         role,
         target,
@@ -253,14 +270,14 @@ fn string(draft: &Draft<'_>, key: &str, at: &str) -> Checked<()> {
     is_string(value, key, at)
 }
 
-fn is_string(value: Raw<'_>, key: &str, at: &str) -> Checked<()> {
+fn is_string(value: Raw<'_>, key: &str, at: impl Display) -> Checked<()> {
     if value.is_string() {
         return Ok(());
     }
     wrong(format!("{at}{key}"), "must be a string")
 }
 
-type Message<'a> = (Draft<'a>, Role, Option<ModelInForce>);
+type Message<'a> = (Draft<'a>, Role, Option<ModelInForce<'a>>);
 
 /// Fills a message in. `at` stands before the names of its fields.
 fn message<'a>(mut draft: Draft<'a>, defaults: &Defaults<'_>, at: &str) -> Checked<Message<'a>> {
@@ -283,8 +300,7 @@ fn message<'a>(mut draft: Draft<'a>, defaults: &Defaults<'_>, at: &str) -> Check
             }
             draft.fill("isError", "false");
             if !draft.lacks("usage") {
-                let usage = usage(draft.get("usage"), &format!("{at}usage"))?;
-                draft.set("usage", usage);
+                fill_usage(&mut draft, at)?;
             }
         }
         Role::System => {
@@ -322,14 +338,18 @@ fn message<'a>(mut draft: Draft<'a>, defaults: &Defaults<'_>, at: &str) -> Check
     }
     if draft.lacks("timestamp") {
         draft.set("timestamp", defaults.now.to_string());
-    } else if draft.get("timestamp").and_then(Raw::as_f64).is_none() {
+    } else if !draft.get("timestamp").is_some_and(Raw::is_number) {
         return wrong(format!("{at}timestamp"), "must be a number of milliseconds");
     }
     Ok((draft, role, model))
 }
 
 /// Fills an answer in; returns the model that it says it is by.
-fn answer(draft: &mut Draft<'_>, defaults: &Defaults<'_>, at: &str) -> Checked<ModelInForce> {
+fn answer<'a>(
+    draft: &mut Draft<'a>,
+    defaults: &Defaults<'_>,
+    at: &str,
+) -> Checked<ModelInForce<'a>> {
     if !listed_content(draft, at)? {
         assistant_content(draft, at)?;
     }
@@ -356,8 +376,7 @@ fn answer(draft: &mut Draft<'_>, defaults: &Defaults<'_>, at: &str) -> Checked<M
             return wrong(format!("{at}{key}"), why);
         }
     }
-    let usage = usage(draft.get("usage"), &format!("{at}usage"))?;
-    draft.set("usage", usage);
+    fill_usage(draft, at)?;
     if draft.lacks("stopReason") {
         let calls = draft.get("content").into_iter().flat_map(Raw::items);
         let calls = calls.filter(|b| b.str("type").is_some_and(|t| t == "toolCall"));
@@ -370,11 +389,10 @@ fn answer(draft: &mut Draft<'_>, defaults: &Defaults<'_>, at: &str) -> Checked<M
     } else {
         string(draft, "stopReason", at)?;
     }
-    let json = |key| draft.json(key).map(Cow::into_owned);
     Ok(ModelInForce {
-        provider: json("provider"),
-        model: json("model"),
-        api: json("api"),
+        provider: draft.json("provider"),
+        model: draft.json("model"),
+        api: draft.json("api"),
     })
 }
 
@@ -403,19 +421,19 @@ fn user_content(draft: &Draft<'_>, at: &str) -> Checked<()> {
     if content.is_string() {
         return Ok(());
     }
-    user_blocks(content, &format!("{at}content"))
+    user_blocks(content, format_args!("{at}content"))
 }
 
-fn user_blocks(content: Raw<'_>, at: &str) -> Checked<()> {
+fn user_blocks(content: Raw<'_>, at: impl Display) -> Checked<()> {
     if content.is_string() {
         return Ok(());
     }
     if !content.is_array() {
-        return wrong(at, "must be a string or a list of blocks");
+        return wrong(at.to_string(), "must be a string or a list of blocks");
     }
     for (n, block) in content.items().enumerate() {
-        let at = format!("{at}[{n}].");
-        let string = |key| is_string(block.get(key).unwrap_or_default(), key, &at);
+        let at = format_args!("{at}[{n}].");
+        let string = |key| is_string(block.get(key).unwrap_or_default(), key, at);
         match block.str("type").as_deref() {
             Some("text") => string("text")?,
             Some("image") => {
@@ -432,8 +450,8 @@ fn user_blocks(content: Raw<'_>, at: &str) -> Checked<()> {
 fn assistant_content(draft: &Draft<'_>, at: &str) -> Checked<()> {
     let content = draft.get("content").unwrap_or_default();
     for (n, block) in content.items().enumerate() {
-        let at = format!("{at}content[{n}].");
-        let string = |key| is_string(block.get(key).unwrap_or_default(), key, &at);
+        let at = format_args!("{at}content[{n}].");
+        let string = |key| is_string(block.get(key).unwrap_or_default(), key, at);
         match block.str("type").as_deref() {
             Some("text") => string("text")?,
             Some("thinking") => string("thinking")?,
@@ -455,35 +473,65 @@ fn assistant_content(draft: &Draft<'_>, at: &str) -> Checked<()> {
     Ok(())
 }
 
-/// A usage with everything that pi adds up.
-fn usage(given: Option<Raw<'_>>, at: &str) -> Checked<String> {
-    let object = |value: Option<Raw<'_>>, at: &str| match value.filter(|u| !u.is_null()) {
-        None => Ok(Vec::new()),
-        Some(value) if value.is_object() => Ok(value.bytes().to_vec()),
-        Some(_) => wrong(at, "must be an object"),
-    };
-    let given = object(given, at)?;
-    let mut usage = Draft::new(Raw::new(&given));
-    fill_sums(&mut usage, at, "totalTokens")?;
-    let cost_at = format!("{at}.cost");
-    let cost = object(usage.get("cost"), &cost_at)?;
-    let mut cost = Draft::new(Raw::new(&cost));
-    fill_sums(&mut cost, &cost_at, "total")?;
+/// What pi adds up in a usage, the sum last.
+const TOKENS: [&str; 5] = ["input", "output", "cacheRead", "cacheWrite", "totalTokens"];
+
+/// The same of its cost.
+const COSTS: [&str; 5] = ["input", "output", "cacheRead", "cacheWrite", "total"];
+
+/// Fills in a usage, with everything that pi adds up.
+fn fill_usage(draft: &mut Draft<'_>, at: &str) -> Checked<()> {
+    // Nearly all that are given are whole.
+    let is_whole =
+        |usage| has_numbers(usage, TOKENS).is_some_and(|cost| has_numbers(cost, COSTS).is_some());
+    if draft.get("usage").is_some_and(is_whole) {
+        return Ok(());
+    }
+    let mut usage = part(draft, "usage", at)?;
+    let at = format_args!("{at}usage.");
+    fill_sums(&mut usage, at, TOKENS)?;
+    let mut cost = part(&usage, "cost", at)?;
+    fill_sums(&mut cost, format_args!("{at}cost."), COSTS)?;
     usage.set("cost", cost.finish());
-    Ok(usage.finish())
+    draft.set("usage", usage.finish());
+    Ok(())
+}
+
+/// Whether each key has a number; the value of `cost` if so, which a cost does not have.
+fn has_numbers<'a>(object: Raw<'a>, keys: [&str; 5]) -> Option<Raw<'a>> {
+    let mut found = [false; 5];
+    let mut cost = Raw::default();
+    for (key, value) in object.members() {
+        // The last one wins.
+        match keys.iter().position(|name| key.is(name)) {
+            Some(n) => found[n] = value.is_number(),
+            None if key.is("cost") => cost = value,
+            None => {}
+        }
+    }
+    (found == [true; 5]).then_some(cost)
+}
+
+/// An object inside of another one, empty where it is not there.
+fn part<'a>(draft: &Draft<'a>, key: &str, at: impl Display) -> Checked<Draft<'a>> {
+    let value = draft.get(key).filter(|value| !value.is_null());
+    if value.is_some_and(|value| !value.is_object()) {
+        return wrong(format!("{at}{key}"), "must be an object");
+    }
+    Ok(Draft::new(value.unwrap_or_default()))
 }
 
 /// Fills in the kinds of tokens, or their costs, and their sum.
-fn fill_sums(draft: &mut Draft<'_>, at: &str, sum: &'static str) -> Checked<()> {
+fn fill_sums(draft: &mut Draft<'_>, at: impl Display, keys: [&'static str; 5]) -> Checked<()> {
     let mut total = 0.0;
-    for key in ["input", "output", "cacheRead", "cacheWrite", sum] {
-        match draft.get(key).filter(|value| !value.is_null()) {
-            Some(value) => match value.as_f64() {
-                Some(n) => total += n,
-                None => return wrong(format!("{at}.{key}"), "must be a number"),
-            },
-            None if key == sum => draft.set(key, crate::json::js::number(total)),
-            None => draft.set(key, "0"),
+    for key in keys {
+        if draft.lacks(key) {
+            let number = if key == keys[4] { total } else { 0.0 };
+            draft.set(key, crate::json::js::number(number));
+        } else if let Some(number) = draft.get(key).and_then(Raw::as_f64) {
+            total += number;
+        } else {
+            return wrong(format!("{at}{key}"), "must be a number");
         }
     }
     Ok(())
@@ -521,7 +569,8 @@ mod tests {
             model: &|| model.clone(),
             tokens_before: &|| 42,
         };
-        build(Raw::new(json.as_bytes()), &defaults).map(|built| built.line)
+        let mut line = String::new();
+        build(json.as_bytes(), &defaults, &mut line).map(|_| line)
     }
 
     #[test]

@@ -106,12 +106,18 @@ impl Writer {
         }
     }
 
-    /// Appends whole lines, the last of which is the entry `leaf`, and moves the leaf there. With
+    /// Appends whole lines, in pieces, the last of which is the entry `leaf`, and moves the leaf there. With
     /// `exactly`, nothing is written where another program has appended since the look.
     ///
     /// An error other than [`Error::WrittenBeside`] means that the file is as it was, or says what
     /// was left in it.
-    pub fn append(self, lines: &[u8], leaf: &str, exactly: bool, why: &Reason<'_>) -> Result<Done> {
+    pub fn append<P: AsRef<[u8]>>(
+        self,
+        lines: &[P],
+        leaf: &str,
+        exactly: bool,
+        why: &Reason<'_>,
+    ) -> Result<Done> {
         self.check_writable()?;
         // Whatever keeps the log from being written should show before anything is.
         let log = Log::open(self.lock.dir())?;

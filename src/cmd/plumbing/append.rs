@@ -75,9 +75,7 @@ impl Append {
         let start = start(context, writer.session(), parent.as_ref())?;
         let edge = Edge::new(context);
         let mut batch = Batch::new(writer.session(), start, edge.fresh());
-        for (place, line) in given.lines() {
-            batch.add(checked(line, &place)?, &place)?;
-        }
+        batch.add_all(&given.lines())?;
         let lines = batch.finish();
         append_batch(context, writer, &lines, expected.is_some(), "append", None)?;
         Ok(Exit::Yes)
@@ -126,13 +124,12 @@ impl Append {
                 option: None,
                 line: n + 1,
             };
-            let line = checked(&line, &place)?;
             let writer = context.writer(session, self.force.force)?;
             writer.check_writable()?;
             let start = start(context, writer.session(), chain.as_ref())?;
             let edge = Edge::new(context);
             let mut batch = Batch::new(writer.session(), start, edge.fresh());
-            batch.add(line, &place)?;
+            batch.add(&line, &place)?;
             let lines = batch.finish();
             if chain.is_some() {
                 let place = crate::rev::syntax::Place::Id(lines.ids[0].clone());
@@ -189,7 +186,7 @@ impl Given {
     }
 
     /// The lines that are not blank.
-    fn lines(&self) -> impl Iterator<Item = (Place, &[u8])> {
+    fn lines(&self) -> Vec<(Place, &[u8])> {
         let ends = memchr::memchr_iter(b'\n', &self.bytes).chain([self.bytes.len()]);
         let starts = std::iter::once(0).chain(ends.clone().map(|end| end + 1));
         let lines = starts
@@ -197,25 +194,15 @@ impl Given {
             .map(|(start, end)| &self.bytes[start..end])
             .enumerate();
         let lines = lines.filter(|(_, line)| !line.trim_ascii().is_empty());
-        lines.map(|(n, line)| {
+        let lines = lines.map(|(n, line)| {
             let place = Place {
                 option: self.options.get(n).copied(),
                 line: n + 1,
             };
             (place, line)
-        })
+        });
+        lines.collect()
     }
-}
-
-/// A line of input that is JSON.
-fn checked<'l>(line: &'l [u8], place: &Place) -> Result<&'l [u8]> {
-    let line = line.trim_ascii();
-    if crate::json::is_valid(line) {
-        return Ok(line);
-    }
-    Err(Error::BadEntry {
-        message: format!("{place}: it is not JSON"),
-    })
 }
 
 /// An image block, its type told by the file's first bytes.

@@ -121,7 +121,7 @@ impl Checkout {
             let lines = batch.finish();
             let leaf = lines.leaf().unwrap_or_default().to_owned();
             match writer.append(
-                &lines.bytes,
+                &lines.pieces,
                 &leaf,
                 false,
                 &context.reason("checkout", None),
