@@ -2,7 +2,7 @@
 //! and the context a model sees.
 //!
 //! The rooms are ordered: bytes ([`json`]) → entries ([`entry`]) → the file ([`store`]) → the tree
-//! ([`tree`]) → an open [`session`] → revisions ([`rev`]) → what a model sees ([`context`]) → what people see (`ui`,
+//! ([`tree`]) → an open [`session`], and one that is [followed](follow) → revisions ([`rev`]) → what a model sees ([`context`]) → what people see (`ui`,
 //! `cli`, `cmd`). A module imports only from rooms before it, and everything up to [`context`]
 //! takes data and gives data: no terminal, no argument parser, no environment, no clock.
 
@@ -12,8 +12,10 @@ mod cmd;
 pub mod context;
 pub mod entry;
 pub mod error;
+pub mod follow;
 pub mod json;
 pub mod rev;
+pub mod search;
 pub mod session;
 pub mod store;
 pub mod time;

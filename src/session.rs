@@ -4,6 +4,8 @@
 use std::cell::{OnceCell, Ref, RefCell};
 use std::path::{Path, PathBuf};
 
+use rayon::prelude::*;
+
 use crate::entry::{Entry, Kind, Role};
 use crate::error::{Error, Result};
 use crate::store::header::{self, Header, Migration, State};
@@ -251,6 +253,45 @@ impl Session {
     pub fn line(&self, ix: Ix) -> Result<Vec<u8>> {
         let (start, end) = self.index.borrow().span(ix);
         self.source.read_range(start, end).map_err(self.io_error())
+    }
+
+    /// Looks at the stored lines of many entries, on all cores; what `look` makes of them comes in
+    /// the order of the entries, which should be that of the file.
+    pub fn look_at_lines<T: Send>(
+        &self,
+        entries: &[Ix],
+        look: impl Fn(Ix, &[u8]) -> T + Sync,
+    ) -> Result<Vec<T>> {
+        /// Lines that lie together are read together, up to about so many bytes.
+        const TOGETHER: u64 = 1 << 20;
+        let index = self.index();
+        let spans: Vec<_> = entries.iter().map(|&ix| (ix, index.span(ix))).collect();
+        drop(index);
+        let is_near = |a: &(Ix, (u64, u64)), b: &(Ix, (u64, u64))| {
+            // A block ends where its number changes, and where the next line lies before it.
+            a.1.0 / TOGETHER == b.1.0 / TOGETHER && a.1.1 <= b.1.0
+        };
+        let groups: Vec<_> = spans.chunk_by(is_near).collect();
+        let source = &self.source;
+        let looked = groups.into_par_iter().map(|group| {
+            let start = group[0].1.0;
+            let end = group[group.len() - 1].1.1;
+            let bytes = source.read_range(start, end)?;
+            let line = |(from, to): (u64, u64)| {
+                // A file that was cut meanwhile gives less.
+                let at = |offset: u64| {
+                    usize::try_from(offset - start).map_or(bytes.len(), |n| n.min(bytes.len()))
+                };
+                &bytes[at(from)..at(to)]
+            };
+            Ok(group
+                .iter()
+                .map(|&(ix, span)| look(ix, line(span)))
+                .collect::<Vec<T>>())
+        });
+        let looked: std::io::Result<Vec<Vec<T>>> = looked.collect();
+        let looked = looked.map_err(self.io_error())?;
+        Ok(looked.into_iter().flatten().collect())
     }
 
     /// The entry's label, if it has one. No more of the file is read for it: a label stands behind

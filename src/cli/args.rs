@@ -19,12 +19,12 @@ use crate::cmd::{plumbing, porcelain};
     max_term_width = 100,
     disable_help_subcommand = true
 )]
-#[command(after_help = AFTER_HELP, arg_required_else_help = true)]
+#[command(after_help = AFTER_HELP)]
 pub struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: Option<Command>,
 }
 
 const AFTER_HELP: &str = "\
@@ -37,7 +37,7 @@ Examples:
   pis rev-parse @~2           the id of the entry two above the leaf
   pis context --tokens        how much a model would be sent
 
-Revisions are described in pisrevisions(7).";
+Revisions are described in pisrevisions(7): 'pis help revisions' opens it.";
 
 /// Options of every command.
 #[derive(Debug, Clone, Default, Args)]
@@ -105,6 +105,10 @@ macro_rules! commands {
 commands! {
     Log => porcelain::log::Log,
     Tree => porcelain::tree::Tree,
+    Show => porcelain::show::Show,
+    Status => porcelain::status::Status,
+    Branch => porcelain::branch::Branches,
+    Grep => porcelain::grep::Grep,
     CatEntry => plumbing::cat_entry::CatEntry,
     RevParse => plumbing::rev_parse::RevParse,
     RevPath => plumbing::rev_path::RevPath,
@@ -128,6 +132,7 @@ commands! {
     New => porcelain::new::New,
     Rm => porcelain::rm::Rm,
     Completions => porcelain::completions::Completions,
+    Help => porcelain::help::Help,
 }
 
 /// The whole command line as clap sees it, for manuals and completions.

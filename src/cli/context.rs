@@ -155,6 +155,11 @@ impl Context {
         uuid::Uuid::now_v7().to_string()
     }
 
+    /// Looks at the clock again, for a command that waits.
+    pub fn tick(&mut self) {
+        self.now = jiff::Timestamp::now().as_millisecond();
+    }
+
     /// Now, as pi writes times.
     pub fn timestamp(&self) -> String {
         crate::time::format(self.now).unwrap_or_default()

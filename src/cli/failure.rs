@@ -90,6 +90,11 @@ impl Failure {
         self.is_missing() || self.is_ambiguous()
     }
 
+    /// Whether nobody reads the output any more.
+    pub fn is_closed_pipe(&self) -> bool {
+        self.closed_pipe
+    }
+
     /// The message without a hint.
     pub fn message(&self) -> &str {
         &self.message

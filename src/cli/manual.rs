@@ -301,6 +301,11 @@ const NOTES_AND_ERRORS: &[Block] = &[
         ("ambiguous-label", "a label is on several entries"),
         ("nothing-shown", "no entry is left to show"),
         (
+            "rewritten",
+            "`log -f`: the file was cut, rewritten or replaced",
+        ),
+        ("not-searched", "`grep --all`: a session could not be read"),
+        (
             "newest-session",
             "the new session is what `pi -c` opens here",
         ),

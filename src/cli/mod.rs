@@ -30,8 +30,34 @@ fn parse(args: Vec<OsString>) -> Result<Cli, clap::Error> {
         Some("never") => clap::ColorChoice::Never,
         _ => clap::ColorChoice::Auto,
     };
-    let mut matches = command().color(color).try_get_matches_from(args)?;
+    let matches = command().color(color).try_get_matches_from(args);
+    let mut matches = matches.map_err(suggest_command)?;
     Cli::from_arg_matches_mut(&mut matches).map_err(|e| e.format(&mut command()))
+}
+
+/// Adds the commands that are spelled most like an unknown one, where clap finds none.
+fn suggest_command(mut e: clap::Error) -> clap::Error {
+    use clap::error::{ContextKind, ContextValue, ErrorKind};
+    if e.kind() != ErrorKind::InvalidSubcommand || e.get(ContextKind::SuggestedSubcommand).is_some()
+    {
+        return e;
+    }
+    let Some(ContextValue::String(typed)) = e.get(ContextKind::InvalidSubcommand) else {
+        return e;
+    };
+    let command = command();
+    let near = crate::rev::nearest(
+        typed,
+        command.get_subcommands().map(clap::Command::get_name),
+    );
+    let near: Vec<_> = near.into_iter().map(str::to_owned).collect();
+    if !near.is_empty() {
+        e.insert(
+            ContextKind::SuggestedSubcommand,
+            ContextValue::Strings(near),
+        );
+    }
+    e
 }
 
 /// Runs the program with the arguments and returns its exit code.
@@ -54,7 +80,10 @@ pub fn main(args: Vec<OsString>) -> u8 {
         Err(failure) => return failure.report(wants_json),
     };
     survive_size_limits();
-    let result = cli.command.run(&mut context);
+    let result = match cli.command {
+        Some(command) => command.run(&mut context),
+        None => crate::cmd::porcelain::overview::run(&mut context),
+    };
     let finished = context.finish();
     match result.and_then(|exit| finished.map(|()| exit)) {
         Ok(exit) => exit.code(),

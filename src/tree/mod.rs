@@ -4,10 +4,12 @@
 //! recursion. Entries without an id, and earlier lines whose id a later line repeats, are not
 //! part of it: pi cannot reach them either.
 
+mod branches;
 mod labels;
 
 use crate::store::index::{Index, Ix, ParentId};
 
+pub use branches::Branch;
 pub use labels::{Label, Labels};
 
 /// What an entry hangs on.

@@ -23,8 +23,9 @@ pub(crate) enum Filter {
 }
 
 impl Filter {
-    /// Whether the filter shows an entry. The leaf's own answer is never hidden for want of text.
-    pub(crate) fn shows(self, session: &Session, ix: Ix, is_leaf: bool) -> Result<bool> {
+    /// Whether the filter shows an entry; `wordless` is whether an answer is shown without text,
+    /// as the leaf always is.
+    pub(crate) fn shows(self, session: &Session, ix: Ix, wordless: bool) -> Result<bool> {
         let (kind, role) = {
             let index = session.index();
             (index.kind(ix), index.role(ix))
@@ -48,7 +49,7 @@ impl Filter {
             Filter::LabeledOnly => session.labels()?.of(&session.id(ix)).is_some(),
             Filter::All => true,
         };
-        if !passes || role != Role::Assistant || is_leaf {
+        if !passes || role != Role::Assistant || wordless {
             return Ok(passes);
         }
         says_something(session, ix)

@@ -2,16 +2,21 @@
 //!
 //! [`Ui`] is the only way to stdout and stderr. It decides once what the terminal can take.
 
+pub(crate) mod calls;
 pub(crate) mod describe;
 pub(crate) mod filter;
 pub(crate) mod format;
+pub(crate) mod full;
 pub(crate) mod graph;
+pub(crate) mod markdown;
 pub(crate) mod notices;
 mod pager;
 pub(crate) mod record;
 pub(crate) mod rows;
 pub(crate) mod sanitize;
+pub(crate) mod stat;
 pub(crate) mod style;
+pub(crate) mod styled;
 pub(crate) mod treeview;
 pub(crate) mod width;
 

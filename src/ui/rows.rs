@@ -86,7 +86,7 @@ pub(crate) struct Layout {
     text: usize,
     suffix: usize,
     unicode: bool,
-    now: i64,
+    pub(crate) now: i64,
     pub(crate) short: Shortener,
 }
 

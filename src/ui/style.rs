@@ -23,6 +23,24 @@ pub(crate) enum Mark {
     Label,
     /// Where the leaf is.
     Leaf,
+    /// A heading, or what is strongly emphasised.
+    Strong,
+    /// What is emphasised.
+    Emphasis,
+    /// Code inside of a text.
+    Code,
+    /// The address of a link.
+    Link,
+    /// A line that was taken out, and the words in it that changed.
+    Removed,
+    RemovedWord,
+    /// A line that was put in, and the words in it that changed.
+    Added,
+    AddedWord,
+    /// What failed.
+    Failed,
+    /// What a search found.
+    Match,
 }
 
 fn style(mark: Mark) -> Style {
@@ -36,6 +54,15 @@ fn style(mark: Mark) -> Style {
         Mark::Tool => color(AnsiColors::Blue),
         Mark::Meta => color(AnsiColors::Magenta),
         Mark::Label => color(AnsiColors::Yellow).bold(),
+        Mark::Strong => Style::new().bold(),
+        Mark::Emphasis => Style::new().italic(),
+        Mark::Code => color(AnsiColors::Cyan),
+        Mark::Link => color(AnsiColors::Blue).underline(),
+        Mark::Removed => color(AnsiColors::Red),
+        Mark::RemovedWord => color(AnsiColors::Red).reversed(),
+        Mark::Added => color(AnsiColors::Green),
+        Mark::AddedWord => color(AnsiColors::Green).reversed(),
+        Mark::Failed | Mark::Match => color(AnsiColors::Red).bold(),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Text in columns: widths follow Unicode, cuts fall between what a person sees as characters.
 
+use std::borrow::Cow;
+
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
@@ -14,21 +16,40 @@ pub(crate) fn cut(text: &str, columns: usize, mark: &str) -> String {
         return text.to_owned();
     }
     let room = columns.saturating_sub(width(mark));
-    let mut out = String::new();
-    let mut used = 0;
-    for grapheme in text.graphemes(true) {
-        let w = width(grapheme);
-        if used + w > room {
-            break;
-        }
-        out.push_str(grapheme);
-        used += w;
-    }
+    let mut out = text[..prefix(text, room)].to_owned();
     if columns >= width(mark) {
         out.truncate(out.trim_end().len());
         out.push_str(mark);
     }
     out
+}
+
+/// Length in bytes of the longest beginning that takes no more than `columns`.
+pub(crate) fn prefix(text: &str, columns: usize) -> usize {
+    let mut used = 0;
+    for (at, grapheme) in text.grapheme_indices(true) {
+        used += width(grapheme);
+        if used > columns {
+            return at;
+        }
+    }
+    text.len()
+}
+
+/// The line with spaces for tabs, which go to every eighth column.
+pub(crate) fn expand_tabs(line: &str) -> Cow<'_, str> {
+    if !line.contains('\t') {
+        return Cow::Borrowed(line);
+    }
+    let mut out = String::with_capacity(line.len() + 8);
+    for (n, part) in line.split('\t').enumerate() {
+        if n > 0 {
+            let fill = 8 - width(&out) % 8;
+            out.extend(std::iter::repeat_n(' ', fill));
+        }
+        out.push_str(part);
+    }
+    Cow::Owned(out)
 }
 
 /// The text cut or filled with spaces to exactly `columns`.

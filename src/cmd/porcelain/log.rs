@@ -1,6 +1,7 @@
 //! `pis log`.
 
 use std::rc::Rc;
+use std::time::Duration;
 
 use clap::Args;
 use regex::Regex;
@@ -11,12 +12,15 @@ use crate::cmd::plumbing::selection::{Selection, Wanted};
 use crate::cmd::ranges::{Entries, entries_of};
 use crate::entry::{self, Entry, Role};
 use crate::error::Result;
+use crate::follow::Follower;
 use crate::session::Session;
 use crate::store::index::Ix;
 use crate::ui::filter::Filter;
+use crate::ui::full::{Detail, Full};
 use crate::ui::graph::{Drawing, View, is_cut};
 use crate::ui::record::{Marks, OnPath};
 use crate::ui::rows::{Layout, Row};
+use crate::ui::stat::Stat;
 
 /// Show what was said, newest first
 ///
@@ -29,6 +33,8 @@ use crate::ui::rows::{Layout, Row};
   pis log --oneline -n 20
   pis log good..@ --role user
   pis log --grep 'panic' --since '2 days ago'
+  pis log -p -n 3
+  pis log --graph --stat
   pis log --json | jq -r 'select(.label != null) | .label'
   pis log --format '%h %ar %s'")]
 pub(crate) struct Log {
@@ -61,6 +67,15 @@ pub(crate) struct Log {
     /// Only entries at or before this time
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
+    /// Show each entry in full, as `pis show` does: edits as diffs, tool calls with their results
+    #[arg(short = 'p', long = "patch", conflicts_with_all = ["oneline", "stat"])]
+    patch: bool,
+    /// Show files changed, tools called, tokens and cost
+    #[arg(long)]
+    stat: bool,
+    /// Wait for new entries and show them as they come; begins with the last ten, or -n
+    #[arg(short = 'f', long, conflicts_with_all = ["graph", "all", "reverse", "revs"])]
+    follow: bool,
     /// Draw with ASCII only
     #[arg(long)]
     ascii: bool,
@@ -72,6 +87,8 @@ pub(crate) struct Log {
 /// What decides whether an entry is shown.
 struct Shown {
     filter: Option<Filter>,
+    /// Whether answers without text are shown, because what they call is.
+    calls: bool,
     wanted: Wanted,
     grep: Option<Regex>,
     since: Option<i64>,
@@ -92,8 +109,10 @@ impl Shown {
                 return Ok(false);
             }
         }
+        // The leaf's own answer is never hidden for want of text.
+        let is_wanted = self.leaf == Some(ix) || self.calls;
         if let Some(filter) = self.filter
-            && !filter.shows(session, ix, self.leaf == Some(ix))?
+            && !filter.shows(session, ix, is_wanted)?
         {
             return Ok(false);
         }
@@ -115,6 +134,9 @@ impl Log {
         // Whoever asks for a type or role wants to see it.
         let default = if context.json() || context.format().is_some() || !wanted.is_everything() {
             None
+        } else if self.follow {
+            // There is no row yet that a result could be folded into.
+            Some(Filter::Default)
         } else {
             Some(Filter::NoTools)
         };
@@ -130,12 +152,16 @@ impl Log {
         };
         let shown = Shown {
             filter: self.filter.or(default),
+            calls: self.patch,
             wanted,
             grep: self.grep.take(),
             since,
             until,
             leaf: session.leaf()?.ix,
         };
+        if self.follow {
+            return self.follow(context, &session, &shown);
+        }
         if self.graph && !context.json() && context.format().is_none() {
             return self.draw_graph(context, &session, entries, &shown);
         }
@@ -158,6 +184,100 @@ impl Log {
             return Ok(Exit::Yes);
         }
         self.print_rows(context, &session, walk, &shown, &marks)
+    }
+
+    /// Shows the last entries, and each new one as it comes, until nobody reads them.
+    fn follow(
+        &self,
+        context: &mut Context,
+        session: &Rc<Session>,
+        shown: &Shown,
+    ) -> Result<Exit, Failure> {
+        /// How long a new entry may wait to be seen.
+        const PAUSE: Duration = Duration::from_millis(200);
+        const FIRST: usize = 10;
+        let Some(path) = session.path() else {
+            return Err(Failure::usage("standard input cannot be followed"));
+        };
+        let mut follower = Follower::new(session, path)?;
+        let mut entries: Vec<Ix> = Vec::new();
+        for ix in session
+            .leaf()?
+            .ix
+            .iter()
+            .flat_map(|&leaf| session.ancestors(leaf))
+        {
+            if entries.len() >= self.number.unwrap_or(FIRST) {
+                break;
+            }
+            let ix = ix?;
+            if shown.shows(session, ix)? {
+                entries.push(ix);
+            }
+        }
+        entries.reverse();
+        let mut layout = Layout::new(&context.ui, session, context.now, self.ascii);
+        self.print_news(context, session, &entries, shown, &mut layout)?;
+        loop {
+            std::thread::sleep(PAUSE);
+            let Some(news) = follower.look()? else {
+                continue;
+            };
+            if news.rewritten {
+                let said = "the file was rewritten; what is new in it follows";
+                context.ui.note("rewritten", said);
+            }
+            let mut entries = Vec::new();
+            for ix in news.entries {
+                if shown.shows(&news.session, ix)? {
+                    entries.push(ix);
+                }
+            }
+            context.tick();
+            layout.now = context.now;
+            self.print_news(context, &news.session, &entries, shown, &mut layout)?;
+        }
+    }
+
+    fn print_news(
+        &self,
+        context: &mut Context,
+        session: &Session,
+        entries: &[Ix],
+        shown: &Shown,
+        layout: &mut Layout,
+    ) -> Result<(), Failure> {
+        if let Some(listing) = Listing::of(context, session)? {
+            listing.all(context, session, entries)?;
+        } else {
+            // The leaf moves on with every entry: no row carries its mark.
+            let marks = Marks {
+                leaf: None,
+                on_path: OnPath::All,
+            };
+            for &ix in entries {
+                if self.patch {
+                    for line in self.full(context, session, shown).show(session, ix)? {
+                        context.ui.row(&line)?;
+                    }
+                    context.ui.row("")?;
+                    continue;
+                }
+                let row = layout.row(session, ix, &marks, false)?;
+                layout.measure(std::iter::once((0, &row)));
+                let line = if self.oneline {
+                    layout.render_oneline(&context.ui, &row, 0)
+                } else {
+                    layout.render(&context.ui, &row, 0)
+                };
+                context.ui.row(&line)?;
+                for line in self.stat_lines(context, session, ix, shown, 0)? {
+                    context.ui.row(&line)?;
+                }
+            }
+        }
+        context.ui.flush()?;
+        Ok(())
     }
 
     /// The entries that may be shown, newest first.
@@ -228,6 +348,17 @@ impl Log {
         let kept = self.kept(session, walk, shown)?;
         tell_if_empty(context, kept.is_empty());
         context.ui.page();
+        if self.patch {
+            for (n, &(ix, _)) in kept.iter().enumerate() {
+                if n > 0 {
+                    context.ui.row("")?;
+                }
+                for line in self.full(context, session, shown).show(session, ix)? {
+                    context.ui.row(&line)?;
+                }
+            }
+            return Ok(Exit::Yes);
+        }
         let mut layout = Layout::new(&context.ui, session, context.now, self.ascii);
         let leaf_row = visible_leaf(session, shown.leaf, &kept)?;
         for batch in kept.chunks(BATCH) {
@@ -238,16 +369,59 @@ impl Log {
             });
             let rows = rows.collect::<Result<Vec<Row>>>()?;
             layout.measure(rows.iter().map(|row| (0, row)));
-            for row in &rows {
+            for (row, &(ix, _)) in rows.iter().zip(batch) {
                 let line = if self.oneline {
                     layout.render_oneline(&context.ui, row, 0)
                 } else {
                     layout.render(&context.ui, row, 0)
                 };
                 context.ui.row(&line)?;
+                for line in self.stat_lines(context, session, ix, shown, 0)? {
+                    context.ui.row(&line)?;
+                }
             }
         }
         Ok(Exit::Yes)
+    }
+
+    fn full(&self, context: &Context, session: &Session, shown: &Shown) -> Full {
+        let detail = Detail {
+            no_results: !matches!(shown.filter, Some(Filter::NoTools)),
+            ..Detail::default()
+        };
+        Full::new(&context.ui, session, shown.leaf, detail, context.now)
+    }
+
+    /// With `--stat`, what an entry did, and those above it that the filter folds into it.
+    fn stat_lines(
+        &self,
+        context: &Context,
+        session: &Session,
+        ix: Ix,
+        shown: &Shown,
+        indent: usize,
+    ) -> Result<Vec<String>> {
+        if !self.stat {
+            return Ok(Vec::new());
+        }
+        let mut stat = Stat::default();
+        stat.add(session, ix)?;
+        if let Some(filter) = shown.filter {
+            for above in session.ancestors(ix).skip(1) {
+                let above = above?;
+                if filter.shows(session, above, false)? {
+                    break;
+                }
+                stat.add(session, above)?;
+            }
+        }
+        let columns = context.ui.width.saturating_sub(indent);
+        let mark = if context.ui.unicode() && !self.ascii {
+            "…"
+        } else {
+            "~"
+        };
+        Ok(stat.lines(columns, mark, context.ui.painter))
     }
 
     fn draw_graph(
@@ -283,8 +457,19 @@ impl Log {
             row.tools = view.tools.get(&ix).copied().unwrap_or_default();
             let parent = view.parent.get(&ix).copied();
             let indent = drawing.indent(ix, parent);
-            // The text is put in once the columns are known.
-            let text = PLACE_OF_TEXT.to_string();
+            // The first line is put in once the columns are known.
+            let mut text = PLACE_OF_TEXT.to_string();
+            if self.patch {
+                let full = self
+                    .full(context, session, shown)
+                    .beside(indent)
+                    .show(session, ix)?;
+                text = format!("{}\n\n", full.join("\n"));
+            }
+            for line in self.stat_lines(context, session, ix, shown, indent)? {
+                text.push('\n');
+                text.push_str(&line);
+            }
             let lines = drawing.row(ix, parent, is_cut(tree, ix), row.on_path, text);
             rows.push((indent, lines, row));
         }

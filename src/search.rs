@@ -1,0 +1,230 @@
+//! Searching the text of entries, line by line.
+
+use memchr::memmem;
+use regex::{Regex, RegexBuilder};
+
+use crate::entry::{self, Entry};
+use crate::json::{Raw, js};
+
+/// How a pattern is read.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options {
+    /// It is a string, not a regular expression.
+    pub fixed: bool,
+    /// Upper and lower case are the same.
+    pub ignore_case: bool,
+    /// It matches whole words only.
+    pub word: bool,
+}
+
+/// What is looked for.
+#[derive(Debug)]
+pub struct Query {
+    regex: Regex,
+    /// A string that the stored line must hold, unless something in it is escaped by number.
+    needle: Option<memmem::Finder<'static>>,
+    tool: Option<String>,
+}
+
+/// A line of an entry's text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Its number in the text, from 1.
+    pub number: usize,
+    /// The line.
+    pub text: String,
+    /// Where the pattern matches, in bytes; nowhere in a line that only surrounds a match.
+    pub matches: Vec<(usize, usize)>,
+}
+
+impl Query {
+    /// Reads a pattern. With `tool`, the calls and results of that tool are searched, and nothing
+    /// else.
+    pub fn new(
+        pattern: &str,
+        options: Options,
+        tool: Option<String>,
+    ) -> Result<Query, regex::Error> {
+        let is_literal = options.fixed || regex::escape(pattern) == pattern;
+        let mut source = if options.fixed {
+            regex::escape(pattern)
+        } else {
+            pattern.to_owned()
+        };
+        if options.word {
+            source = format!(r"\b(?:{source})\b");
+        }
+        let regex = RegexBuilder::new(&source)
+            .case_insensitive(options.ignore_case)
+            .build()?;
+        // Where the stored text differs from the decoded one, the pattern cannot be looked for in
+        // it: escapes, and in keys and other values it may stand as well.
+        let is_stored_as_it_is = pattern
+            .bytes()
+            .all(|b| matches!(b, b' '..=b'~') && !b"\"\\/".contains(&b));
+        let needle =
+            (is_literal && is_stored_as_it_is && !options.ignore_case && !pattern.is_empty())
+                .then(|| memmem::Finder::new(pattern).into_owned());
+        Ok(Query {
+            regex,
+            needle,
+            tool,
+        })
+    }
+
+    /// Whether an entry's stored line may hold a match, told without decoding it.
+    fn may_match(&self, line: &[u8]) -> bool {
+        let Some(needle) = &self.needle else {
+            return true;
+        };
+        needle.find(line).is_some() || memmem::find(line, b"\\u").is_some()
+    }
+
+    /// How many lines of an entry's text match.
+    pub fn count(&self, line: &[u8]) -> usize {
+        if !self.may_match(line) {
+            return 0;
+        }
+        self.text(line)
+            .lines()
+            .filter(|line| self.regex.is_match(line))
+            .count()
+    }
+
+    /// The lines of an entry's text that match, each with so many lines before and behind it.
+    pub fn search(&self, line: &[u8], around: usize) -> Vec<Found> {
+        if !self.may_match(line) {
+            return Vec::new();
+        }
+        let text = self.text(line);
+        let lines: Vec<_> = text.lines().collect();
+        let mut found: Vec<Found> = Vec::new();
+        // The first line that was not given out yet.
+        let mut next = 0;
+        for (n, line) in lines.iter().enumerate() {
+            let matches: Vec<_> = self
+                .regex
+                .find_iter(line)
+                .map(|m| (m.start(), m.end()))
+                .collect();
+            if matches.is_empty() {
+                continue;
+            }
+            let to = (n + around + 1).min(lines.len());
+            for n in n.saturating_sub(around).max(next)..to {
+                found.push(Found {
+                    number: n + 1,
+                    text: lines[n].to_owned(),
+                    matches: Vec::new(),
+                });
+            }
+            next = next.max(to);
+            if let Some(held) = found.iter_mut().rev().find(|held| held.number == n + 1) {
+                held.matches = matches;
+            }
+        }
+        found
+    }
+
+    /// What is searched of an entry.
+    fn text(&self, line: &[u8]) -> String {
+        let entry = Entry::new(line);
+        let Some(tool) = &self.tool else {
+            return entry::text(entry);
+        };
+        let message = entry.message().unwrap_or_default();
+        if message.str("toolName").is_some_and(|name| name == *tool) {
+            return entry::text(entry);
+        }
+        let calls = entry
+            .blocks("toolCall")
+            .filter(|call| call.str("name").is_some_and(|name| name == *tool));
+        let arguments = calls.flat_map(|call| call.get("arguments").unwrap_or_default().members());
+        let value = |value: Raw<'_>| {
+            value
+                .as_str()
+                .map_or_else(|| js::stringify(value), std::borrow::Cow::into_owned)
+        };
+        let lines: Vec<_> = arguments
+            .map(|(key, v)| format!("{}: {}", key.text(), value(v)))
+            .collect();
+        lines.join("\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(text: &str) -> Vec<u8> {
+        format!(r#"{{"type":"message","message":{{"role":"user","content":"{text}"}}}}"#)
+            .into_bytes()
+    }
+
+    fn lines(
+        pattern: &str,
+        options: Options,
+        text: &str,
+        around: usize,
+    ) -> Vec<(usize, Vec<(usize, usize)>)> {
+        let query = Query::new(pattern, options, None).unwrap();
+        let line = entry(text);
+        let found = query.search(&line, around);
+        let hits = found
+            .iter()
+            .filter(|found| !found.matches.is_empty())
+            .count();
+        assert_eq!(query.count(&line), hits);
+        found
+            .into_iter()
+            .map(|found| (found.number, found.matches))
+            .collect()
+    }
+
+    #[test]
+    fn lines_that_match_are_found() {
+        let plain = Options::default();
+        let text = r"a cat\nno\ncat cat\r\nend";
+        assert_eq!(
+            lines("cat", plain, text, 0),
+            [(1, vec![(2, 5)]), (3, vec![(0, 3), (4, 7)])]
+        );
+        assert_eq!(lines("^c.t", plain, text, 0), [(3, vec![(0, 3)])]);
+        let around = [
+            (1, vec![(2, 5)]),
+            (2, vec![]),
+            (3, vec![(0, 3), (4, 7)]),
+            (4, vec![]),
+        ];
+        assert_eq!(lines("cat", plain, text, 1), around);
+        let with = |fixed, ignore_case, word| Options {
+            fixed,
+            ignore_case,
+            word,
+        };
+        assert_eq!(lines("c.t", with(true, false, false), text, 0), []);
+        assert_eq!(lines("CAT", with(false, true, false), text, 0).len(), 2);
+        assert_eq!(lines("ca", with(false, false, true), text, 0), []);
+    }
+
+    #[test]
+    fn what_is_escaped_is_found_all_the_same() {
+        let fixed = Options {
+            fixed: true,
+            ..Options::default()
+        };
+        for (pattern, text) in [
+            ("cat", r"\u0063at"),
+            ("a/b", r"a\/b"),
+            ("say \"x\"", r#"say \"x\""#),
+            ("日本", r"\u65e5本"),
+            ("a\\b", r"a\\b"),
+        ] {
+            assert_eq!(
+                lines(pattern, fixed, text, 0).len(),
+                1,
+                "{pattern} in {text}"
+            );
+        }
+    }
+}
