@@ -29,6 +29,9 @@
 //                             with the records of fork-from CWD, then {file, id, navigate, clone, fork} for `count` of the entries:
 //                             records, what the commands above say, or {error}; fork is null for what is no user message. Of a
 //                             file of version 1 or 2: {file, old}.
+//   list                      {dir, cwd, agent, searches} on stdin: the list of sessions of the directory `dir`, of those in it that
+//                             belong to `cwd`, of all in the agent's directory, and which paths of the first each search finds:
+//                             {all, here, everywhere, found}. Sessions whose id is no string, which pi does not open, are left out.
 // navigate: {…, unchanged: true} for the leaf itself. fork: {empty, parentSession} where nothing stands before the message.
 // A v1 file gets random ids at every run: compare shapes only. Summaries and bash runs inside texts carry pi's own wording.
 // In clone, fork, fork-from and export-jsonl, new ids and times are replaced: {"id":"<new>"}, {"timestamp":"<now>"}.
