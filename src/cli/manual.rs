@@ -169,8 +169,8 @@ const REVISIONS: &[Block] = &[
 
 const OUTPUT: &[Block] = &[
     Text(
-        "Data goes to standard output, notes and errors to standard error. On a terminal `log` \
-         and `tree` use colour, a pager and the width there is, and they make control characters \
+        "Data goes to standard output, notes and errors to standard error. On a terminal `log`, \
+         `tree` and `sessions` use colour, a pager and the width there is, and they make control characters \
          visible wherever they print. The commands for scripts are `cat-entry`, `rev-parse`, \
          `rev-path`, `merge-base`, `ls-entries`, `for-each-label`, `for-each-tip`, `context`, \
          `set-leaf`, `append` and `init`: no colour, no pager, full ids, times as stored or in \

@@ -223,7 +223,7 @@ fn read(
         match line {
             Line::Bad(_) => notes.bad_lines += 1,
             Line::Object if found.is_some() => {
-                notes.take(&head, &source, wanted).map_err(failed())?
+                notes.take(&head, &source, wanted).map_err(failed())?;
             }
             Line::Object if head.kind == Kind::Session => {
                 let line = source.read_range(start, end.at).map_err(failed())?;

@@ -120,8 +120,8 @@ impl<'a> Columns<'a> {
     /// What the rows are marked and dated by.
     pub(crate) fn marking(self, current: Option<&'a Path>, now: i64) -> Self {
         Columns {
-            current,
             now,
+            current,
             ..self
         }
     }
