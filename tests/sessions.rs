@@ -479,7 +479,7 @@ fn rows_fit_the_terminal() {
         ORDINARY.trim_end().lines().collect::<Vec<_>>()
     );
     let all = shown("80", &["ls", "--all", "-n", "4"]);
-    assert!(all.contains("…long/way/off"), "{all}");
+    assert!(all.contains("…here/a/long/way/off"), "{all}");
     let wide = shown("200", &["ls"]);
     assert!(
         wide.contains("three plans  Refactor auth, plans first then wait "),
