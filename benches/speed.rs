@@ -14,8 +14,10 @@
 //!
 //! What appends does so to copies, and flushes to disk: `$TMPDIR` should lie where sessions do.
 //!
+//! A home of `HOME` sessions is made, too, for `sessions --all`.
+//!
 //! `$PIS_BENCH_DIR` keeps the sessions for the next run. The real pi is looked for in `$PI_REF`
-//! (default `/tmp/pi-reference`); only its `SessionManager.open` is timed, or its `appendMessage` of
+//! (default `/tmp/pi-reference`); only its `SessionManager.open` or `listAll` is timed, or its `appendMessage` of
 //! `MESSAGES` messages, not the start of Node.js; without it the rows are left out. Nothing else
 //! should run on the machine meanwhile.
 #![expect(clippy::disallowed_methods, reason = "it has its own settings")]
@@ -48,6 +50,7 @@ fn main() -> io::Result<ExitCode> {
     let mut cases = cases(&large, &small, &escapes);
     cases.push(append(&large, &small, temporary.path())?);
     cases.extend(real_pi(&large, &small, temporary.path())?);
+    cases.extend(list(dir)?);
 
     let (mut table, mut good) = (String::new(), true);
     for mut case in cases {
@@ -170,22 +173,100 @@ fn write_messages(path: &Path, answers: bool) -> io::Result<()> {
     out.flush()
 }
 
-/// `rev-path` beside the real pi that opens a copy in `dir`, and `append` of many messages beside
-/// the real pi that does so; nothing where pi is not installed.
-fn real_pi(large: &Sample, small: &Sample, dir: &Path) -> io::Result<Vec<Case>> {
+/// The real pi's session manager, and Node.js running a script that is given it; nothing where pi
+/// is not installed.
+fn node() -> io::Result<Option<impl Fn(&str) -> Command>> {
     let root = std::env::var_os("PI_REF").unwrap_or_else(|| "/tmp/pi-reference".into());
     let modules = Path::new(&root).join("node_modules");
     let manager = modules.join("@earendil-works/pi-coding-agent/dist/core/session-manager.js");
     if !manager.exists() {
         note("the real pi is not in $PI_REF: left out")?;
-        return Ok(Vec::new());
+        return Ok(None);
     }
     let manager = fs::canonicalize(manager)?;
-    let node = |script: &str| {
+    Ok(Some(move |script: &str| {
         let mut node = Command::new(modules.join(".bin/node"));
         node.args(["--input-type=module", "-e", script])
             .arg(&manager);
         node
+    }))
+}
+
+/// Sessions of a home, and their megabytes together.
+const HOME: (usize, usize) = (3000, 150);
+
+/// `sessions --all` beside the real pi that lists a home; nothing where pi is not installed.
+fn list(dir: &Path) -> io::Result<Option<Case>> {
+    let Some(node) = node()? else {
+        return Ok(None);
+    };
+    let (sessions, megabytes) = HOME;
+    let home = ready_home(dir)?;
+    let mut own = Command::new(PIS);
+    own.args(["sessions", "--all", "--json"])
+        .env("PI_CODING_AGENT_DIR", &home)
+        .env_remove("PI_CODING_AGENT_SESSION_DIR");
+    let mut other = node(
+        "const { SessionManager } = await import('file://' + process.argv[1]); \
+        const start = performance.now(); \
+        await SessionManager.listAll(); \
+        console.log(performance.now() - start);",
+    );
+    other
+        .env("PI_CODING_AGENT_DIR", &home)
+        .env_remove("PI_CODING_AGENT_SESSION_DIR");
+    let title = format!(
+        "`sessions --all --json`, the real pi lists them: {sessions} sessions, {megabytes} MB"
+    );
+    Ok(Some(Case {
+        clocked: true,
+        ..Case::new(title, own, other, sessions, 0.1)
+    }))
+}
+
+/// Generates the home, unless an earlier run left it.
+fn ready_home(dir: &Path) -> io::Result<PathBuf> {
+    let home = dir.join("home");
+    let (sessions, megabytes) = HOME;
+    let description = format!("{GENERATION} {sessions} {megabytes}");
+    let done = home.join("generated");
+    if fs::read(&done).is_ok_and(|kept| kept == description.as_bytes()) {
+        return Ok(home);
+    }
+    note(&format!("generating {} ({megabytes} MB)", home.display()))?;
+    let mut rng = Rng(20_260_302);
+    let mut texts: Vec<String> = (0..4096).map(|_| rng.line(CHAT)).collect();
+    let mut left = megabytes * 1_000_000;
+    for n in 0..sessions {
+        let project = home.join(format!("sessions/--home-dev-project-{}--", n % 40));
+        fs::create_dir_all(&project)?;
+        let file = project.join(format!("2026-03-02T09-00-00-000Z_{n:04}.jsonl"));
+        let mut session = Session {
+            out: BufWriter::new(File::create(&file)?),
+            texts,
+            rng: Rng(n as u64),
+            now: 1_772_442_000_000,
+            path: Vec::new(),
+            turns: Vec::new(),
+            plain: false,
+            sample: Sample::default(),
+        };
+        // Few are large; together they are as large as they should be.
+        let share = left / (sessions - n);
+        let target = share / 4 * rng.below(8);
+        session.write(target)?;
+        left = left.saturating_sub(session.sample.bytes);
+        texts = session.texts;
+    }
+    fs::write(done, description)?;
+    Ok(home)
+}
+
+/// `rev-path` beside the real pi that opens a copy in `dir`, and `append` of many messages beside
+/// the real pi that does so; nothing where pi is not installed.
+fn real_pi(large: &Sample, small: &Sample, dir: &Path) -> io::Result<Vec<Case>> {
+    let Some(node) = node()? else {
+        return Ok(Vec::new());
     };
     let mut other = node(
         "const { SessionManager } = await import('file://' + process.argv[1]); \

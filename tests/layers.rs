@@ -23,6 +23,7 @@ const FORBIDDEN_IN_CORE: &[&str] = &[
     "clap",
     "clap_complete",
     "dialoguer",
+    "indicatif",
     "owo_colors",
     "terminal_size",
     "tokio",

@@ -34,6 +34,7 @@ mod rev_syntax;
 mod revisions;
 mod rm;
 mod scale;
+mod sessions;
 mod terminal;
 mod tree;
 mod versions;

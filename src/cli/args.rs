@@ -109,6 +109,7 @@ commands! {
     Status => porcelain::status::Status,
     Branch => porcelain::branch::Branches,
     Grep => porcelain::grep::Grep,
+    Sessions => porcelain::sessions::Sessions,
     CatEntry => plumbing::cat_entry::CatEntry,
     RevParse => plumbing::rev_parse::RevParse,
     RevPath => plumbing::rev_path::RevPath,

@@ -173,15 +173,22 @@ impl Context {
         }
     }
 
+    /// The file of the session that [`Context::session`] would open.
+    pub fn current_file(&self) -> Result<PathBuf, Failure> {
+        match self.global.session.as_ref().or(self.env_session.as_ref()) {
+            Some(name) if name == "-" => {
+                Err(Failure::usage("standard input is no file")
+                    .hint("name a session with '-s FILE'"))
+            }
+            Some(name) => Ok(self.places.find(name, &name_of)?),
+            None => Ok(self.places.newest()?),
+        }
+    }
+
     /// The session with a name: a path, an id, a unique beginning or name, `-`.
     pub fn open(&self, name: &str) -> Result<Rc<Session>, Failure> {
         if name != "-" {
-            let path = self.places.find(name, &|path| {
-                Session::open(path)
-                    .and_then(|s| s.session_name())
-                    .ok()
-                    .flatten()
-            })?;
+            let path = self.places.find(name, &name_of)?;
             return self.open_file(&path);
         }
         let path = PathBuf::from("-");
@@ -337,6 +344,14 @@ impl Context {
         }
         Ok(written?)
     }
+}
+
+/// The name of a session, for finding it.
+fn name_of(path: &Path) -> Option<String> {
+    Session::open(path)
+        .and_then(|s| s.session_name())
+        .ok()
+        .flatten()
 }
 
 /// What became of a text that the user was to edit.

@@ -56,6 +56,11 @@ fn formats() -> Vec<Block> {
         ),
         List(PLACEHOLDERS),
         Text(
+            "For `sessions` there are `%(path)`, `%(cwd)`, `%(name)`, `%(firstMessage)`, \
+             `%(messageCount)`, `%(created)`, `%(modified)`, `%(parentSession)` and `%(size)`, too; \
+             times are those of the last word, the subject is the name or the first line.",
+        ),
+        Text(
             "What an entry lacks is empty. `%x` takes ASCII only. The short id has 8 characters \
              or as many more as it takes to name one entry.",
         ),
@@ -164,8 +169,8 @@ const REVISIONS: &[Block] = &[
 
 const OUTPUT: &[Block] = &[
     Text(
-        "Data goes to standard output, notes and errors to standard error. On a terminal `log` \
-         and `tree` use colour, a pager and the width there is, and they make control characters \
+        "Data goes to standard output, notes and errors to standard error. On a terminal `log`, \
+         `tree` and `sessions` use colour, a pager and the width there is, and they make control characters \
          visible wherever they print. The commands for scripts are `cat-entry`, `rev-parse`, \
          `rev-path`, `merge-base`, `ls-entries`, `for-each-label`, `for-each-tip`, `context`, \
          `set-leaf`, `append` and `init`: no colour, no pager, full ids, times as stored or in \
@@ -215,6 +220,11 @@ const JSON: &[Block] = &[
         (
             "append, label, name, edit-context",
             "`id`, `parentId` of each entry written; what `name` shows: `name`",
+        ),
+        (
+            "sessions",
+            "`id`, `path`, `cwd`, `name`, `firstMessage` (`null` where nothing was said), \
+             `messageCount`, `created`, `modified`, `parentSession`, `size` in bytes",
         ),
         ("reflog", "`n`, `time`, `op`, `old`, `new`, `reason`"),
         (
@@ -299,7 +309,16 @@ const NOTES_AND_ERRORS: &[Block] = &[
             "the version is 3, but no entry has an id; read as version 1",
         ),
         ("ambiguous-label", "a label is on several entries"),
-        ("nothing-shown", "no entry is left to show"),
+        ("nothing-shown", "no entry or session is left to show"),
+        ("no-sessions", "there is no session to list"),
+        (
+            "unreadable",
+            "a file or directory could not be read; the list goes on, the exit status is 1",
+        ),
+        (
+            "bad-settings",
+            "settings that could say where sessions lie are not valid",
+        ),
         (
             "rewritten",
             "`log -f`: the file was cut, rewritten or replaced",

@@ -518,6 +518,11 @@ pub(crate) enum Key {
     Timestamp,
     Message,
     Role,
+    Content,
+    Name,
+    Usage,
+    Cost,
+    Total,
     Other,
 }
 
@@ -530,6 +535,11 @@ impl Key {
             b"timestamp" => Key::Timestamp,
             b"message" => Key::Message,
             b"role" => Key::Role,
+            b"content" => Key::Content,
+            b"name" => Key::Name,
+            b"usage" => Key::Usage,
+            b"cost" => Key::Cost,
+            b"total" => Key::Total,
             _ => Key::Other,
         }
     }

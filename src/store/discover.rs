@@ -133,8 +133,8 @@ impl Places {
     /// The session that `pi -c` would open: the newest with a valid header.
     pub fn newest(&self) -> Result<PathBuf> {
         let dir = self.session_dir();
-        let files = match session_files(&dir.path) {
-            Ok(files) => newest_first(files),
+        let files = match session_files(&dir.path, &mut Vec::new()) {
+            Ok(files) => paths(newest_first(files)),
             // pi makes the directory when it starts.
             Err(e) if e.kind() == io::ErrorKind::NotFound => Vec::new(),
             Err(e) => return Err(Error::io("read", &dir.path)(e)),
@@ -152,20 +152,35 @@ impl Places {
         };
         Err(Error::NoSession {
             message: format!("no session of '{cwd}' in '{path}'{others}"),
-            hint: "start 'pi' here, name a session with '-s FILE', or make one with 'pis init'"
+            hint: "start 'pi' here, name a session with '-s FILE', or make one with 'pis init'; \
+                   'pis sessions --all' lists those of all directories"
                 .into(),
         })
     }
 
     /// The session files of the current directory, the one written last first.
     pub fn list_here(&self) -> Vec<PathBuf> {
-        paths(self.sessions_here())
+        self.sessions_here().map(|(path, _)| path).collect()
     }
 
     /// The session files of all directories, the one written last first. With a directory that
     /// was chosen by flag, environment or settings that is all there is, as for pi.
     pub fn list_all(&self) -> Vec<PathBuf> {
-        paths(self.sessions_everywhere())
+        self.sessions_everywhere().map(|(path, _)| path).collect()
+    }
+
+    /// The files that may be sessions of the current directory. None has been looked into.
+    pub fn candidates_here(&self) -> Candidates {
+        let dir = self.session_dir();
+        Candidates {
+            only_of_cwd: dir.shared,
+            ..Candidates::of(std::slice::from_ref(&dir.path))
+        }
+    }
+
+    /// The files that may be sessions of any directory. None has been looked into.
+    pub fn candidates_everywhere(&self) -> Candidates {
+        Candidates::of(&self.session_dirs())
     }
 
     /// The session that `name` means: a path, or an id, the start of one, or a name; here first,
@@ -199,7 +214,7 @@ impl Places {
         } else if near.is_empty() {
             let root = self.sessions_root();
             format!(
-                "the sessions of all directories lie under '{}'",
+                "the sessions of all directories lie under '{}'; 'pis sessions --all' lists them",
                 root.display()
             )
         } else {
@@ -219,23 +234,24 @@ impl Places {
     }
 
     fn sessions_here(&self) -> impl Iterator<Item = (PathBuf, String)> {
-        let dir = self.session_dir();
-        let files = session_files(&dir.path).unwrap_or_default();
+        let found = self.candidates_here();
         // Listed whatever the header's length: pi opens such a file when it is named.
-        self.sessions(newest_first(files), dir.shared, u64::MAX)
+        self.sessions(paths(found.files), found.only_of_cwd, u64::MAX)
     }
 
     fn sessions_everywhere(&self) -> impl Iterator<Item = (PathBuf, String)> {
+        let files = paths(self.candidates_everywhere().files);
+        self.sessions(files, false, u64::MAX)
+    }
+
+    /// The directories that hold the sessions of all directories.
+    fn session_dirs(&self) -> Vec<PathBuf> {
         let dir = self.session_dir();
-        let dirs = if dir.source == DirSource::Default {
+        if dir.source == DirSource::Default {
             directories(&self.sessions_root())
         } else {
             vec![dir.path]
-        };
-        let files = dirs
-            .iter()
-            .flat_map(|d| session_files(d).unwrap_or_default());
-        self.sessions(newest_first(files.collect()), false, u64::MAX)
+        }
     }
 
     /// Those of the files that are sessions, with their ids; headers are read as they are asked
@@ -254,7 +270,7 @@ impl Places {
     }
 
     /// Whether a header's `cwd` is the current directory, going by its text alone as pi does.
-    fn is_cwd(&self, cwd: &str) -> bool {
+    pub fn is_cwd(&self, cwd: &str) -> bool {
         !cwd.is_empty() && same_path(&self.resolve(Path::new(cwd)), &self.resolve(&self.cwd))
     }
 
@@ -293,8 +309,8 @@ fn same_path(a: &Path, b: &Path) -> bool {
     a == b
 }
 
-fn paths(sessions: impl Iterator<Item = (PathBuf, String)>) -> Vec<PathBuf> {
-    sessions.map(|(path, _)| path).collect()
+fn paths(files: Vec<File>) -> Vec<PathBuf> {
+    files.into_iter().map(|file| file.path).collect()
 }
 
 /// What a settings file says about `sessionDir`.
@@ -342,18 +358,68 @@ fn is_named_like_session(name: &OsStr) -> bool {
     name.as_encoded_bytes().ends_with(b".jsonl")
 }
 
+/// Files that may be sessions, the one written last first.
+#[derive(Debug, Default)]
+pub struct Candidates {
+    /// The files.
+    pub files: Vec<File>,
+    /// Whether only those count whose header names the current directory.
+    pub only_of_cwd: bool,
+    /// What could not be looked at, and why.
+    pub unreadable: Vec<Error>,
+}
+
+impl Candidates {
+    fn of(dirs: &[PathBuf]) -> Candidates {
+        let (mut files, mut unreadable) = (Vec::new(), Vec::new());
+        for dir in dirs {
+            match session_files(dir, &mut unreadable) {
+                Ok(found) => files.extend(found),
+                // pi makes the directory when it starts.
+                Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+                Err(e) => unreadable.push(Error::io("read", dir)(e)),
+            }
+        }
+        Candidates {
+            files: newest_first(files),
+            only_of_cwd: false,
+            unreadable,
+        }
+    }
+}
+
 /// A file that may be a session.
-struct File {
-    path: PathBuf,
-    modified: SystemTime,
+#[derive(Debug, Clone)]
+pub struct File {
+    /// The file.
+    pub path: PathBuf,
+    /// When it was last written.
+    pub modified: SystemTime,
+    /// Its length when it was found.
+    pub size: u64,
     /// Whether it is reached by a link in its directory or by a directory that is one.
     linked: bool,
     /// Where it really is.
     real: PathBuf,
 }
 
-/// The regular files in `dir`, or links to such, that are named like sessions.
-fn session_files(dir: &Path) -> io::Result<Vec<File>> {
+impl File {
+    /// The regular file at a path, however it is named.
+    pub fn at(path: &Path) -> Option<File> {
+        let meta = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+        Some(File {
+            path: path.to_owned(),
+            modified: meta.modified().unwrap_or(SystemTime::UNIX_EPOCH),
+            size: meta.len(),
+            linked: path.is_symlink(),
+            real: fs::canonicalize(path).ok()?,
+        })
+    }
+}
+
+/// The regular files in `dir`, or links to such, that are named like sessions. What cannot be
+/// looked at goes to `unreadable`.
+fn session_files(dir: &Path, unreadable: &mut Vec<Error>) -> io::Result<Vec<File>> {
     let real_dir = fs::canonicalize(dir).unwrap_or_else(|_| dir.to_owned());
     let dir_linked = fs::symlink_metadata(dir).is_ok_and(|m| m.is_symlink());
     let files = fs::read_dir(dir)?.flatten().filter_map(|entry| {
@@ -362,7 +428,14 @@ fn session_files(dir: &Path) -> io::Result<Vec<File>> {
             return None;
         }
         let path = dir.join(&name);
-        let meta = fs::metadata(&path).ok().filter(fs::Metadata::is_file)?;
+        let meta = match fs::metadata(&path) {
+            Ok(meta) if meta.is_file() => meta,
+            Ok(_) => return None,
+            Err(e) => {
+                unreadable.push(Error::io("read", &path)(e));
+                return None;
+            }
+        };
         let linked = entry.file_type().is_ok_and(|t| t.is_symlink());
         let real = if linked {
             fs::canonicalize(&path).ok()?
@@ -372,6 +445,7 @@ fn session_files(dir: &Path) -> io::Result<Vec<File>> {
         Some(File {
             path,
             modified: meta.modified().unwrap_or(SystemTime::UNIX_EPOCH),
+            size: meta.len(),
             linked: linked || dir_linked,
             real,
         })
@@ -381,14 +455,14 @@ fn session_files(dir: &Path) -> io::Result<Vec<File>> {
 
 /// Sorts by time, and equal times by name (pi's names begin with the time). A file that several
 /// paths lead to is kept once, if possible by the path without links.
-fn newest_first(mut files: Vec<File>) -> Vec<PathBuf> {
+fn newest_first(mut files: Vec<File>) -> Vec<File> {
     files.sort_by_cached_key(|f| {
         let name = f.path.file_name().map(OsStr::to_owned);
         (Reverse(f.modified), f.linked, Reverse(name))
     });
     let mut seen = HashSet::new();
-    let once = files.into_iter().filter(|f| seen.insert(f.real.clone()));
-    once.map(|f| f.path).collect()
+    files.retain(|f| seen.insert(f.real.clone()));
+    files
 }
 
 /// The directories in `root`, or links to such, but for pis's own.

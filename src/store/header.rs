@@ -63,6 +63,11 @@ pub enum State {
 }
 
 impl Header {
+    /// The header that a record is, if it is one.
+    pub(crate) fn read(line: &[u8]) -> Option<Header> {
+        is_header(line).then(|| Header::of(line))
+    }
+
     fn of(line: &[u8]) -> Header {
         let raw = Raw::new(line);
         let text = |key: &str| raw.str(key).map(std::borrow::Cow::into_owned);
@@ -185,7 +190,7 @@ pub fn read_for_discovery(path: &Path, limit: u64) -> Option<Header> {
     if record.next > limit || (record.next == limit && !record.newline && source.len() > limit) {
         return None;
     }
-    is_header(&record.line).then(|| Header::of(&record.line))
+    Header::read(&record.line)
 }
 
 fn is_header(line: &[u8]) -> bool {

@@ -421,6 +421,16 @@ fn scan(source: &Source, start: u64, end: u64, limit: u64) -> io::Result<Chunk> 
     Ok(chunk)
 }
 
+/// The time that a captured `timestamp` says, in Unix milliseconds.
+pub(super) fn captured_time(shape: Shape, text: &[u8]) -> Option<i64> {
+    let text = std::str::from_utf8(text).unwrap_or_default();
+    match shape {
+        Shape::String => time::parse(text),
+        Shape::Number => text.parse().ok().and_then(time::from_number),
+        _ => None,
+    }
+}
+
 /// The parts of a line that are kept while it is scanned. Buffers are reused.
 struct Head {
     kind: Kind,
@@ -484,13 +494,7 @@ impl Head {
                 }
                 Key::Timestamp => {
                     let shape = w.capture(&mut self.text)?;
-                    let text = std::str::from_utf8(&self.text).unwrap_or_default();
-                    self.time = match shape {
-                        Shape::String => time::parse(text),
-                        Shape::Number => text.parse().ok().and_then(time::from_number),
-                        _ => None,
-                    }
-                    .unwrap_or(NO_TIME);
+                    self.time = captured_time(shape, &self.text).unwrap_or(NO_TIME);
                 }
                 Key::Message => {
                     self.role = Role::Other;
@@ -508,7 +512,7 @@ impl Head {
                         })?;
                     }
                 }
-                Key::Role | Key::Other => {
+                _ => {
                     w.skip_value()?;
                 }
             }

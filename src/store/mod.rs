@@ -7,8 +7,10 @@ pub mod discover;
 pub mod header;
 pub mod index;
 pub mod leaf;
+pub mod list;
 pub mod lock;
 pub mod moves;
+pub mod query;
 pub mod source;
 
 /// The id of an entry of a version 1 file, which stores none: 16 hex digits that follow from the

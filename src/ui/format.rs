@@ -50,15 +50,20 @@ enum Piece {
 }
 
 impl Format {
-    /// Reads a template.
+    /// Reads a template for entries.
     pub(crate) fn parse(template: &str) -> Result<Format, Failure> {
+        Format::parse_with(template, &[])
+    }
+
+    /// Reads a template for rows that have further fields.
+    pub(crate) fn parse_with(template: &str, fields: &[&str]) -> Result<Format, Failure> {
         let mut pieces = Vec::new();
         let mut rest = template;
         while let Some(at) = rest.find('%') {
             if at > 0 {
                 pieces.push(Piece::Text(rest[..at].to_owned()));
             }
-            let (piece, len) = placeholder(&rest[at + 1..]).ok_or_else(|| {
+            let (piece, len) = placeholder(&rest[at + 1..], fields).ok_or_else(|| {
                 let shown: String = rest[at..].chars().take(3).collect();
                 Failure::usage(format!("'--format' does not know '{shown}'"))
                     .hint("the placeholders are listed in pis(1); write %% for a percent sign")
@@ -81,13 +86,22 @@ impl Format {
         now: i64,
         short: &dyn Fn(&str) -> String,
     ) -> Result<String, Failure> {
+        self.fill(ui, &|name| field(name, record, line, now, short))
+    }
+
+    /// The row whose fields `field` knows.
+    pub(crate) fn fill(
+        &self,
+        ui: &Ui,
+        field: &dyn Fn(&str) -> Result<String, Failure>,
+    ) -> Result<String, Failure> {
         let mut out = String::new();
         for piece in &self.0 {
             match piece {
                 Piece::Text(text) => out.push_str(text),
                 Piece::Color(name) => out.push_str(&ui.painter.start(name).unwrap_or_default()),
                 Piece::Field(name) => {
-                    let value = field(name, record, line, now, short)?;
+                    let value = field(name)?;
                     if ui.is_terminal() {
                         out.push_str(&super::sanitize::visible_lines(&value));
                     } else {
@@ -101,12 +115,13 @@ impl Format {
 }
 
 /// The placeholder behind a percent sign, and its length.
-fn placeholder(rest: &str) -> Option<(Piece, usize)> {
+fn placeholder(rest: &str, more: &[&str]) -> Option<(Piece, usize)> {
     let field = |name: &str, len| Some((Piece::Field(name.to_owned()), len));
     let text = |text: &str, len| Some((Piece::Text(text.to_owned()), len));
     if let Some(name) = rest.strip_prefix('(') {
         let name = &name[..name.find(')')?];
-        return is_field(name).then(|| (Piece::Field(name.to_owned()), name.len() + 2));
+        let known = is_field(name) || more.contains(&name);
+        return known.then(|| (Piece::Field(name.to_owned()), name.len() + 2));
     }
     if let Some(name) = rest.strip_prefix("C(") {
         let name = &name[..name.find(')')?];

@@ -11,9 +11,11 @@ pub(crate) mod graph;
 pub(crate) mod markdown;
 pub(crate) mod notices;
 mod pager;
+mod progress;
 pub(crate) mod record;
 pub(crate) mod rows;
 pub(crate) mod sanitize;
+pub(crate) mod sessions;
 pub(crate) mod stat;
 pub(crate) mod style;
 pub(crate) mod styled;
@@ -151,6 +153,12 @@ impl Ui {
     /// Hands on what was printed so far.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
+    }
+
+    /// A bar on stderr for what may take longer than a moment; where nobody looks, nothing.
+    pub(crate) fn progress(&self, total: u64, what: &'static str) -> progress::Progress {
+        let wanted = self.terminal.stderr && !self.terminal.dumb && !self.quiet && !self.json;
+        progress::Progress::new(wanted, total, what)
     }
 
     /// Says something on stderr that is no error.

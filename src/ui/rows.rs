@@ -181,7 +181,7 @@ impl Layout {
         let used = self.id + 2 + width(&lead) + width(&who) + 2 + total_width(&suffix);
         let room = self.width.saturating_sub(used).max(TEXT);
         let text = with_count(&row.described.text, row.tools, room, mark);
-        let mut line = Line::new(ui, row, self.width, mark);
+        let mut line = Line::new(ui, row.on_path, self.width, mark);
         line.push(Mark::Id, &fit(&row.id, self.id, mark));
         line.push(Mark::Plain, "  ");
         line.push_always(Mark::Dim, &lead);
@@ -212,7 +212,7 @@ impl Layout {
         let room = (free - suffix).min(self.text.saturating_sub(indent));
         let text = with_count(&row.described.text, row.tools, room, mark);
 
-        let mut line = Line::new(ui, row, self.width.saturating_sub(indent), mark);
+        let mut line = Line::new(ui, row.on_path, self.width.saturating_sub(indent), mark);
         line.push(Mark::Id, &fit(&row.id, self.id, mark));
         line.push(Mark::Plain, " ");
         line.push(row.described.mark, &fit(self.who(row), self.who, mark));
@@ -245,7 +245,7 @@ impl Layout {
         let fixed = width(&id) + 1 + width(&who) + 2 + total_width(&suffix);
         let room = self.width.saturating_sub(indent + fixed).max(TEXT);
         let text = with_count(&row.described.text, row.tools, room, mark);
-        let mut line = Line::new(ui, row, self.width.saturating_sub(indent), mark);
+        let mut line = Line::new(ui, row.on_path, self.width.saturating_sub(indent), mark);
         line.push(Mark::Id, &id);
         line.push(Mark::Plain, " ");
         line.push(row.described.mark, &who);
@@ -282,7 +282,7 @@ fn total_width(suffixes: &[(Mark, String)]) -> usize {
 }
 
 /// A row under construction: what would go past the last column is cut.
-struct Line {
+pub(super) struct Line {
     out: String,
     room: usize,
     painter: Painter,
@@ -291,18 +291,18 @@ struct Line {
 }
 
 impl Line {
-    fn new(ui: &Ui, row: &Row, room: usize, ellipsis: &'static str) -> Line {
+    pub(super) fn new(ui: &Ui, on_path: bool, room: usize, ellipsis: &'static str) -> Line {
         Line {
             out: String::new(),
             room,
             painter: ui.painter,
-            on_path: row.on_path,
+            on_path,
             ellipsis,
         }
     }
 
     /// Adds a piece, in its style on the path to the leaf and dim elsewhere.
-    fn push(&mut self, mark: Mark, text: &str) {
+    pub(super) fn push(&mut self, mark: Mark, text: &str) {
         self.push_always(if self.on_path { mark } else { Mark::Dim }, text);
     }
 
@@ -324,7 +324,7 @@ impl Line {
         }
     }
 
-    fn finish(mut self) -> String {
+    pub(super) fn finish(mut self) -> String {
         self.out.truncate(self.out.trim_end().len());
         self.out
     }

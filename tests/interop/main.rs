@@ -13,6 +13,7 @@ mod compare;
 mod entries;
 mod files;
 mod reference;
+mod sessions;
 mod shapes;
 mod state;
 mod turns;

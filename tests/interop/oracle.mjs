@@ -29,10 +29,13 @@
 //                             with the records of fork-from CWD, then {file, id, navigate, clone, fork} for `count` of the entries:
 //                             records, what the commands above say, or {error}; fork is null for what is no user message. Of a
 //                             file of version 1 or 2: {file, old}.
+//   list                      {dir, cwd, agent, searches} on stdin: the list of sessions of the directory `dir`, of those in it that
+//                             belong to `cwd`, of all in the agent's directory, and which paths of the first each search finds:
+//                             {all, here, everywhere, found}. Sessions whose id is no string, which pi does not open, are left out.
 // navigate: {…, unchanged: true} for the leaf itself. fork: {empty, parentSession} where nothing stands before the message.
 // A v1 file gets random ids at every run: compare shapes only. Summaries and bash runs inside texts carry pi's own wording.
 // In clone, fork, fork-from and export-jsonl, new ids and times are replaced: {"id":"<new>"}, {"timestamp":"<now>"}.
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -189,6 +192,19 @@ async function answerWriting(file, dir, copy, count, cwd) {
     const isPrompt = e.type === "message" && e.message.role === "user";
     await say({ file, id, navigate: attempt(() => navigate(open(), id)), clone: attempt(() => cloned(open(), id)), fork: isPrompt ? attempt(() => fork(open(), id, copy)) : null });
   }
+}
+if (argv[0] === "list") {
+  const { dir, cwd, agent, searches } = JSON.parse(readFileSync(0, "utf8"));
+  process.env.PI_CODING_AGENT_DIR = agent;
+  const Q = await load("modes/interactive/components/session-selector-search.js");
+  // A header of version 1 may name its parent in another field, which pi's list does not look at.
+  const parentOf = (path) => recordsOf(path)[0].branchedFrom ?? null;
+  const rows = (infos) => infos.map((i) => ({ id: i.id, path: i.path, cwd: i.cwd, name: i.name ?? null, firstMessage: i.firstMessage === "(no messages)" ? null : i.firstMessage,
+    messageCount: i.messageCount, created: i.created, modified: i.modified, parentSession: i.parentSessionPath ?? parentOf(i.path), size: statSync(i.path).size }));
+  const all = (await S.SessionManager.listAll(dir)).filter((i) => typeof i.id === "string");
+  const found = Object.fromEntries(searches.map((q) => [q, all.filter((i) => Q.matchSession(i, Q.parseSearchQuery(q)).matches).map((i) => i.path).sort()]));
+  await say({ all: rows(all), here: rows(await S.SessionManager.list(cwd, dir)), everywhere: rows((await S.SessionManager.listAll()).filter((i) => typeof i.id === "string")), found });
+  process.exit(0);
 }
 if (argv[0] === "batch" || argv[0] === "writing") {
   for (const line of readFileSync(0, "utf8").split("\n").filter(Boolean)) {

@@ -137,6 +137,16 @@ impl Reference {
         lines.map(|line| value(Raw::new(line))).collect()
     }
 
+    /// The answer to one question of a mode that has one.
+    pub(crate) fn answer(&self, mode: &str, question: &Value) -> Value {
+        let mut answers = Vec::new();
+        self.ask(mode, std::slice::from_ref(question), |answer| {
+            answers.push(value(answer.raw()));
+        });
+        assert_eq!(answers.len(), 1, "one answer");
+        answers.remove(0)
+    }
+
     /// The real pi.
     pub(crate) fn pi(&self) -> Command {
         let script = "node_modules/@earendil-works/pi-coding-agent/dist/cli.js";

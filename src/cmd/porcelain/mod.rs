@@ -16,6 +16,7 @@ pub(crate) mod new;
 pub(crate) mod overview;
 pub(crate) mod reflog;
 pub(crate) mod rm;
+pub(crate) mod sessions;
 pub(crate) mod show;
 pub(crate) mod status;
 pub(crate) mod tree;
