@@ -13,7 +13,8 @@ use crate::common::{Build, Ran, World, assistant, ran};
 
 /// The styles that pis uses, and the one that ends them.
 const STYLES: &[&str] = &[
-    "", "0", "1", "2", "4", "31", "32", "33", "34", "35", "36", "31;1", "33;1", "36;1", "39", "22",
+    "", "0", "1", "2", "3", "4", "31", "32", "33", "34", "35", "36", "31;1", "33;1", "36;1", "39",
+    "22", "31;7", "32;7", "34;4",
 ];
 
 /// The word in single quotes, for a shell.

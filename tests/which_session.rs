@@ -324,7 +324,7 @@ fn help_and_version_are_for_stdout() {
             "{command}"
         );
     }
-    for args in [&[][..], &["frobnicate"], &["log", "--frobnicate"]] {
+    for args in [&["frobnicate"][..], &["log", "--frobnicate"]] {
         let ran = world.read(args);
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{args:?}");
     }

@@ -136,6 +136,14 @@ commands! {
     Help => porcelain::help::Help,
 }
 
+/// Runs a command; without one, tells what is here.
+pub(crate) fn run(command: Option<Command>, context: &mut Context) -> Result<Exit, Failure> {
+    match command {
+        Some(command) => command.run(context),
+        None => porcelain::overview::run(context),
+    }
+}
+
 /// The whole command line as clap sees it, for manuals and completions.
 pub fn command() -> clap::Command {
     Cli::command()

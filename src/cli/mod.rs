@@ -80,10 +80,7 @@ pub fn main(args: Vec<OsString>) -> u8 {
         Err(failure) => return failure.report(wants_json),
     };
     survive_size_limits();
-    let result = match cli.command {
-        Some(command) => command.run(&mut context),
-        None => crate::cmd::porcelain::overview::run(&mut context),
-    };
+    let result = args::run(cli.command, &mut context);
     let finished = context.finish();
     match result.and_then(|exit| finished.map(|()| exit)) {
         Ok(exit) => exit.code(),

@@ -26,8 +26,13 @@ impl Styled {
         let start = self.text.len();
         // A tab would be as wide as the terminal likes.
         self.text.push_str(&visible_lines(text).replace('\t', " "));
-        if mark != Mark::Plain && self.text.len() > start {
-            self.spans.push((start..self.text.len(), mark));
+        let end = self.text.len();
+        if mark == Mark::Plain || end == start {
+            return;
+        }
+        match self.spans.last_mut() {
+            Some((span, held)) if *held == mark && span.end == start => span.end = end,
+            _ => self.spans.push((start..end, mark)),
         }
     }
 

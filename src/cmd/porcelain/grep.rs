@@ -111,6 +111,8 @@ struct Hit {
 struct Form {
     /// Whether the session stands before each line.
     with_session: bool,
+    /// Whether lines that surround a match are printed, and groups of lines set apart.
+    around: bool,
     wanted: Wanted,
     query: Query,
 }
@@ -138,6 +140,7 @@ impl Grep {
         })?;
         let form = Form {
             with_session: self.all || !context.ui.is_terminal(),
+            around: self.around > 0,
             wanted: std::mem::take(&mut self.selection).read(),
             query,
         };
@@ -296,7 +299,7 @@ fn print(context: &mut Context, session: &Session, hit: &Hit, form: &Form) -> Re
             })?;
             continue;
         }
-        if before > 0 && found.number > before + 1 {
+        if form.around && before > 0 && found.number > before + 1 {
             context.ui.row("--")?;
         }
         before = found.number;
