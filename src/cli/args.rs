@@ -105,6 +105,7 @@ macro_rules! commands {
 commands! {
     Log => porcelain::log::Log,
     Tree => porcelain::tree::Tree,
+    Stats => porcelain::stats::Stats,
     CatEntry => plumbing::cat_entry::CatEntry,
     RevParse => plumbing::rev_parse::RevParse,
     RevPath => plumbing::rev_path::RevPath,

@@ -23,12 +23,15 @@ pub(crate) enum Mark {
     Label,
     /// Where the leaf is.
     Leaf,
+    /// What stands over a part of the output.
+    Title,
 }
 
 fn style(mark: Mark) -> Style {
     let color = |color| Style::new().color(color);
     match mark {
         Mark::Plain => Style::new(),
+        Mark::Title => Style::new().bold(),
         Mark::Dim => Style::new().dimmed(),
         Mark::Id => color(AnsiColors::Yellow),
         Mark::User | Mark::Leaf => color(AnsiColors::Cyan).bold(),

@@ -12,5 +12,6 @@ pub(crate) mod name;
 pub(crate) mod new;
 pub(crate) mod reflog;
 pub(crate) mod rm;
+pub(crate) mod stats;
 pub(crate) mod tree;
 pub(crate) mod undo;
