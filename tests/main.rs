@@ -34,6 +34,7 @@ mod rev_syntax;
 mod revisions;
 mod rm;
 mod scale;
+mod stats;
 mod terminal;
 mod tree;
 mod versions;

@@ -216,6 +216,16 @@ const JSON: &[Block] = &[
             "append, label, name, edit-context",
             "`id`, `parentId` of each entry written; what `name` shows: `name`",
         ),
+        (
+            "stats",
+            "`messages` (`user`, `assistant`, `toolResult`, `toolCall`, `total`), `tokens` \
+             (`input`, `output`, `cacheRead`, `cacheWrite`, `total`), `cost`, `unpriced` (how \
+             many requests took tokens and have no price), `byModel` (`model`, `requests`, \
+             `tokens`, `cost`, `unpriced`), `byDay` (`day` in UTC, `messages`, `tokens`, \
+             `cost`, `unpriced`), `tools` (`tool`, `calls`, `results`, `failures`, `bytes`), \
+             `size` (`bytes`, `other`, `byType`, `byContent`). The `cost` of a model or a day is \
+             `null` where no price is known; a sum that is no finite number is `null`",
+        ),
         ("reflog", "`n`, `time`, `op`, `old`, `new`, `reason`"),
         (
             "init, new, fork, clone, copy",

@@ -15,6 +15,7 @@ mod files;
 mod reference;
 mod shapes;
 mod state;
+mod stats;
 mod turns;
 mod writing;
 

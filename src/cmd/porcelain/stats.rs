@@ -4,7 +4,7 @@ use clap::Args;
 
 use crate::cli::{Context, Exit, Failure, complete};
 use crate::cmd::ranges::{Entries, entries_of};
-use crate::stats::{Content, Number, Stats as Sums, Weight};
+use crate::stats::{Content, DayUse, ModelUse, Number, Stats as Sums, ToolUse, Weight};
 use crate::ui::Ui;
 use crate::ui::chart::{Row, print};
 use crate::ui::describe::{bytes, thousands};
@@ -69,7 +69,7 @@ fn usage(ui: &mut Ui, sums: &Sums) -> std::io::Result<()> {
         }
     };
     if !sums.by_model.is_empty() {
-        let row = |row: &crate::stats::ModelUse| Row {
+        let row = |row: &ModelUse| Row {
             name: row.model.clone().unwrap_or_else(|| "(no name)".to_owned()),
             short: row
                 .model
@@ -87,7 +87,7 @@ fn usage(ui: &mut Ui, sums: &Sums) -> std::io::Result<()> {
         print(ui, "by model", &["asked", "tokens", "cost"], &rows)?;
     }
     if !sums.by_day.is_empty() {
-        let row = |row: &crate::stats::DayUse| Row {
+        let row = |row: &DayUse| Row {
             name: row.day.clone().unwrap_or_else(|| "(no date)".to_owned()),
             short: None,
             cells: vec![
@@ -102,7 +102,7 @@ fn usage(ui: &mut Ui, sums: &Sums) -> std::io::Result<()> {
         print(ui, "by day", &["messages", "tokens", "cost"], &rows)?;
     }
     if !sums.tools.is_empty() {
-        let row = |row: &crate::stats::ToolUse| Row {
+        let row = |row: &ToolUse| Row {
             name: row.tool.clone().unwrap_or_else(|| "(no name)".to_owned()),
             short: None,
             cells: vec![row.calls.to_string(), row.failures.to_string()],
@@ -242,10 +242,10 @@ fn content(content: Content) -> &'static str {
 }
 
 fn tokens(n: Number) -> String {
-    if n.0.is_finite() {
-        thousands(n.0)
-    } else {
-        "?".to_owned()
+    match n.0 {
+        n if !n.is_finite() => "?".to_owned(),
+        n if n.abs() >= 1e12 => format!("{n:.1e}"),
+        n => thousands(n),
     }
 }
 
@@ -255,7 +255,7 @@ fn price(cost: Option<Number>, unpriced: u64) -> String {
         None if unpriced > 0 => "no price".to_owned(),
         None => "-".to_owned(),
         Some(Number(cost)) if !cost.is_finite() => "?".to_owned(),
-        Some(Number(cost)) if cost.abs() >= 1e9 => format!("${cost:.3e}"),
+        Some(Number(cost)) if cost.abs() >= 1e9 => format!("${cost:.2e}"),
         Some(Number(cost)) => format!("${cost:.3}{}", if unpriced > 0 { "+" } else { "" }),
     }
 }
