@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::common::{Build, World, assistant, fields};
+use crate::common::{Build, World, assistant, fields, fixture};
 use crate::terminal::{assert_harmless, in_pipe, without_styles};
 
 /// An answer by a model, with this usage.
@@ -17,6 +17,7 @@ fn answer(provider: &str, model: &str, usage: Value) -> Value {
     answer
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "in few words")]
 fn usage(tokens: u64, cost: Value) -> Value {
     json!({ "input": tokens, "output": 5, "cacheRead": 0, "cacheWrite": 0, "cost": cost })
 }
@@ -258,13 +259,12 @@ fn the_last_of_a_repeated_key_counts_in_any_order() {
 
 #[test]
 fn old_and_empty_sessions_have_the_same_fields() {
-    for fixture in ["v1.jsonl", "v2.jsonl", "kinds.jsonl"] {
-        let world =
-            World::with(std::fs::read(crate::common::fixture(fixture)).expect("it is there"));
+    for name in ["v1.jsonl", "v2.jsonl", "kinds.jsonl"] {
+        let world = World::with(std::fs::read(fixture(name)).expect("it is there"));
         let got = stats(&world, &[]);
         let path = stats(&world, &["@"]);
-        assert_eq!(fields(&got), fields(&path), "{fixture}");
-        assert_eq!(got["messages"], path["messages"], "{fixture} is one path");
+        assert_eq!(fields(&got), fields(&path), "{name}");
+        assert_eq!(got["messages"], path["messages"], "{name} is one path");
     }
     let empty = World::with(Build::new().text());
     let got = stats(&empty, &[]);
@@ -346,4 +346,135 @@ fn no_line_is_wider_than_the_terminal_and_nothing_acts_on_it() {
             }
         }
     }
+}
+
+const AT_40: &str = "\
+messages  25: 4 user, 9 assistant,
+          12 tool results,
+          12 tool calls
+tokens    50k: 3k input, 4k output,
+          32k cache read,
+          11k cache write
+cost      $0.168
+
+by model           asked  tokens    cost
+  claude-opus-4-5      4     27k  $0.127
+  claude-sonnet-…      5     24k  $0.041
+
+by day        messages  tokens    cost
+  2026-11-26         2      4k  $0.020
+  2026-11-27        14     27k  $0.127
+  2026-11-28         5     10k  $0.013
+  2026-11-29         4     10k  $0.009
+
+by tool  calls  failed
+  bash       5       0  ████████████████
+  edit       3       0  ██████████
+  read       2       0  ██████
+  write      2       0  ██████
+";
+
+const AT_80: &str = "\
+messages  25: 4 user, 9 assistant, 12 tool results, 12 tool calls
+tokens    50k: 3k input, 4k output, 32k cache read, 11k cache write
+cost      $0.168
+
+by model                       asked  tokens    cost
+  anthropic/claude-opus-4-5        4     27k  $0.127  ██████████████████████████
+  anthropic/claude-sonnet-4-5      5     24k  $0.041  ████████
+
+by day        messages  tokens    cost
+  2026-11-26         2      4k  $0.020  ██████
+  2026-11-27        14     27k  $0.127  ████████████████████████████████████████
+  2026-11-28         5     10k  $0.013  ████
+  2026-11-29         4     10k  $0.009  ███
+
+by tool  calls  failed
+  bash       5       0  ████████████████████████████████████████
+  edit       3       0  ████████████████████████
+  read       2       0  ████████████████
+  write      2       0  ████████████████
+";
+
+const AT_200: &str = "\
+messages  25: 4 user, 9 assistant, 12 tool results, 12 tool calls
+tokens    50k: 3k input, 4k output, 32k cache read, 11k cache write
+cost      $0.168
+
+by model                       asked  tokens    cost
+  anthropic/claude-opus-4-5        4     27k  $0.127  ████████████████████████████████████████
+  anthropic/claude-sonnet-4-5      5     24k  $0.041  █████████████
+
+by day        messages  tokens    cost
+  2026-11-26         2      4k  $0.020  ██████
+  2026-11-27        14     27k  $0.127  ████████████████████████████████████████
+  2026-11-28         5     10k  $0.013  ████
+  2026-11-29         4     10k  $0.009  ███
+
+by tool  calls  failed
+  bash       5       0  ████████████████████████████████████████
+  edit       3       0  ████████████████████████
+  read       2       0  ████████████████
+  write      2       0  ████████████████
+";
+
+const SIZE: &str = "\
+size      10.7 kB
+
+by type                  entries    size
+  assistant                    9  5.7 kB  ██████████████████████████████████████
+  toolResult                  12  3.3 kB  ██████████████████████
+  user                         4   863 B  ██████
+  model_change                 2   300 B  ██
+  label                        2   263 B  ██
+  thinking_level_change        1   135 B  █
+  (no entry)                       137 B  █
+
+inside messages  blocks    size
+  tool calls         12  1.3 kB  ████████████████████████████████████████
+  tool output        12   588 B  ███████████████████
+  text                8   570 B  ██████████████████
+
+results by tool  results    size
+  bash                 5  1.4 kB  ████████████████████████████████████████
+  edit                 3   800 B  ███████████████████████
+  read                 2   548 B  ████████████████
+  write                2   524 B  ███████████████
+";
+
+#[test]
+fn what_people_see_at_each_width() {
+    let world = World::with(std::fs::read(fixture("branched.jsonl")).expect("it is there"));
+    for (columns, args, wanted) in [
+        ("40", SHOWN[0], AT_40),
+        ("80", SHOWN[0], AT_80),
+        ("200", SHOWN[0], AT_200),
+        ("80", SHOWN[1], SIZE),
+    ] {
+        let args = [&["-s", "./s.jsonl"], args].concat();
+        let ran = in_pipe(&world, &args, &[("COLUMNS", columns), ("NO_COLOR", "1")]);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{args:?}");
+        assert_eq!(ran.stdout, wanted, "{args:?} at {columns}");
+    }
+}
+
+#[test]
+fn a_missing_price_is_told_from_none() {
+    let shown = |cost: Value| {
+        let message = answer("local", "llama", usage(7, cost));
+        World::with(Build::new().message("aaaaaaaa", "", message).text()).done(&["stats"])
+    };
+    let row = |text: &str| {
+        let row = text.lines().find(|line| line.contains("local/llama"));
+        row.expect("the model").trim_end().to_owned()
+    };
+    let unknown = shown(json!(null));
+    assert!(
+        unknown.contains("cost      no price: 1 request without a price"),
+        "{unknown}"
+    );
+    assert!(row(&unknown).ends_with("no price"), "{unknown}");
+    let free = shown(json!({ "total": 0 }));
+    assert!(free.contains("cost      $0.000\n"), "{free}");
+    assert!(row(&free).ends_with("$0.000"), "{free}");
 }

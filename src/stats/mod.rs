@@ -6,6 +6,9 @@
 
 mod gather;
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
@@ -229,7 +232,7 @@ impl Stats {
         let mut sums = [0.0; 4];
         let mut all = Account::default();
         let mut models: Tally<Account> = Tally::default();
-        let mut days: std::collections::BTreeMap<Option<i32>, (u64, Account)> = Default::default();
+        let mut days: BTreeMap<Option<i32>, (u64, Account)> = BTreeMap::new();
         let mut tools: Tally<gather::ToolCount> = Tally::default();
         let mut types: Tally<Weight> = Tally::default();
         let mut roles: Tally<Weight> = Tally::default();
@@ -354,7 +357,7 @@ fn by_model(models: Tally<Account>) -> Vec<ModelUse> {
     rows
 }
 
-fn by_day(days: std::collections::BTreeMap<Option<i32>, (u64, Account)>) -> Vec<DayUse> {
+fn by_day(days: BTreeMap<Option<i32>, (u64, Account)>) -> Vec<DayUse> {
     let row = |(day, (messages, sum)): (Option<i32>, (u64, Account))| DayUse {
         day: day.and_then(date),
         messages,
@@ -400,13 +403,13 @@ fn size(
         .collect();
     let messages = roles.rows.into_iter();
     by_type.extend(messages.map(|(role, weight)| row("message".to_owned(), named(role), weight)));
-    by_type.sort_by(|a, b| b.weight.bytes.cmp(&a.weight.bytes));
+    by_type.sort_by_key(|row| Reverse(row.weight.bytes));
     let mut by_content: Vec<_> = contents
         .into_iter()
         .filter(|(_, weight)| weight.count > 0)
         .map(|(content, weight)| ContentSize { content, weight })
         .collect();
-    by_content.sort_by(|a, b| b.weight.bytes.cmp(&a.weight.bytes));
+    by_content.sort_by_key(|row| Reverse(row.weight.bytes));
     Size {
         bytes,
         other: 0,

@@ -65,7 +65,8 @@ fn lines(ui: &Ui, title: &str, heads: &[&str], rows: &[Row]) -> Vec<String> {
     // A long name gives way to the bars, bars give way to a short one.
     let column = longest.min(free).min((free / 2).max(LONG_NAME));
     let room = free.saturating_sub(column + GAP).min(LONGEST_BAR);
-    let (column, room) = if room < SHORTEST_BAR {
+    // One alone would be compared with itself.
+    let (column, room) = if room < SHORTEST_BAR || rows.len() < 2 {
         (longest.min(free), 0)
     } else {
         (column, room)

@@ -1,5 +1,7 @@
 //! `pis stats`.
 
+use std::cmp::Reverse;
+
 use clap::Args;
 
 use crate::cli::{Context, Exit, Failure, complete};
@@ -121,12 +123,12 @@ fn summary(ui: &mut Ui, sums: &Sums) -> std::io::Result<()> {
     let mut parts = vec![
         format!("{} user", messages.user),
         format!("{} assistant", messages.assistant),
-        format!("{} tool results", messages.tool_result),
+        several(messages.tool_result, "tool result"),
     ];
     if other > 0 {
         parts.push(format!("{other} other"));
     }
-    parts.push(format!("{} tool calls", messages.tool_call));
+    parts.push(several(messages.tool_call, "tool call"));
     listed(ui, "messages", &messages.total.to_string(), &parts)?;
     let parts = [
         ("input", spent.input),
@@ -137,11 +139,8 @@ fn summary(ui: &mut Ui, sums: &Sums) -> std::io::Result<()> {
     let parts = parts.map(|(name, n)| format!("{} {name}", tokens(n)));
     listed(ui, "tokens", &tokens(spent.total), &parts)?;
     let known = sums.by_model.iter().any(|row| row.cost.is_some()) || sums.unpriced == 0;
-    let unpriced = match sums.unpriced {
-        0 => None,
-        1 => Some("1 request without a price".to_owned()),
-        n => Some(format!("{n} requests without a price")),
-    };
+    let unpriced = (sums.unpriced > 0)
+        .then(|| format!("{} without a price", several(sums.unpriced, "request")));
     let cost = if known {
         price(Some(sums.cost), 0)
     } else {
@@ -216,7 +215,7 @@ fn size(ui: &mut Ui, sums: &Sums) -> std::io::Result<()> {
         print(ui, "inside messages", &["blocks", "size"], &rows)?;
     }
     let mut tools: Vec<_> = sums.tools.iter().filter(|tool| tool.results > 0).collect();
-    tools.sort_by(|a, b| b.bytes.cmp(&a.bytes));
+    tools.sort_by_key(|tool| Reverse(tool.bytes));
     if !tools.is_empty() {
         let rows = tools.into_iter().map(|tool| {
             let name = tool.tool.clone().unwrap_or_else(|| "(no name)".to_owned());
@@ -239,6 +238,10 @@ fn content(content: Content) -> &'static str {
         Content::Details => "details of results",
         Content::Image => "images",
     }
+}
+
+fn several(n: u64, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 fn tokens(n: Number) -> String {
