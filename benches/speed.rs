@@ -109,6 +109,12 @@ fn cases(large: &Sample, small: &Sample, escapes: &Sample) -> Vec<Case> {
             cases.push(Case::new(title, own, other, lines, limit));
         }
     }
+    for sample in [large, escapes] {
+        let title = format!("`stats --json`, `wc -l`: {}", sample.name);
+        let mut other = Command::new("wc");
+        other.arg("-l").arg(&sample.file);
+        cases.push(Case::new(title, sample.pis("stats --json"), other, 1, 8.0));
+    }
     let log = ("log --oneline -n 20", 20);
     for (args, lines) in [log, ("rev-parse @", 1), ("cat-entry @", 1)] {
         let title = format!("`{args}`: large, small");
@@ -119,12 +125,14 @@ fn cases(large: &Sample, small: &Sample, escapes: &Sample) -> Vec<Case> {
     let (mut own, other) = (Command::new(PIS), Command::new("/bin/true"));
     own.arg("--version");
     cases.push(Case::new(title, own, other, 1, 4.0));
-    // This one only has to work.
-    let title = "`for-each-tip`: within `ulimit -d 100000`, without".to_owned();
-    let (mut own, other) = (Command::new("bash"), large.pis("for-each-tip"));
-    own.args(["-c", "ulimit -d 100000 && exec \"$@\"", "-", PIS, "-s"]);
-    own.arg(&large.file).arg("for-each-tip");
-    cases.push(Case::new(title, own, other, large.tips, f64::INFINITY));
+    // These only have to work.
+    for (args, lines) in [("for-each-tip", large.tips), ("stats --json", 1)] {
+        let title = format!("`{args}`: within `ulimit -d 100000`, without");
+        let (mut own, other) = (Command::new("bash"), large.pis(args));
+        own.args(["-c", "ulimit -d 100000 && exec \"$@\"", "-", PIS, "-s"]);
+        own.arg(&large.file).args(args.split(' '));
+        cases.push(Case::new(title, own, other, lines, f64::INFINITY));
+    }
     cases
 }
 

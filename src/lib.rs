@@ -2,9 +2,10 @@
 //! and the context a model sees.
 //!
 //! The rooms are ordered: bytes ([`json`]) → entries ([`entry`]) → the file ([`store`]) → the tree
-//! ([`tree`]) → an open [`session`], and one that is [followed](follow) → revisions ([`rev`]) → what a model sees ([`context`]) → what people see (`ui`,
-//! `cli`, `cmd`). A module imports only from rooms before it, and everything up to [`context`]
-//! takes data and gives data: no terminal, no argument parser, no environment, no clock.
+//! ([`tree`]) → an open [`session`], which can be [followed](follow) and [searched](search) →
+//! revisions ([`rev`]) → what a model sees ([`context`]) and what it took ([`stats`]) → what people
+//! see (`ui`, `cli`, `cmd`). A module imports only from rooms before it, and everything up to
+//! [`stats`] takes data and gives data: no terminal, no argument parser, no environment, no clock.
 
 pub mod check;
 pub mod cli;
@@ -17,6 +18,7 @@ pub mod json;
 pub mod rev;
 pub mod search;
 pub mod session;
+pub mod stats;
 pub mod store;
 pub mod time;
 pub mod tree;

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use crate::entry::{Entry, Kind, Role};
 use crate::error::{Error, Result};
 use crate::store::header::{self, Header, Migration, State};
-use crate::store::index::{Index, Ix, Odd, Oddity, ParentId};
+use crate::store::index::{Along, Index, Ix, Odd, Oddity, ParentId};
 use crate::store::leaf::{self, Pointer};
 use crate::store::source::Source;
 use crate::store::v1_id;
@@ -173,6 +173,21 @@ impl Session {
         self.index
             .borrow_mut()
             .read_all(&self.source)
+            .map_err(self.io_error())
+    }
+
+    /// Passes all entries of the file to companions, in file order; the heads are read with them.
+    pub(crate) fn pass_all<A: Along>(&self) -> Result<Vec<A>> {
+        let mut index = self.index.borrow_mut();
+        // The ids that version 1 implies are in place, so what is read once more changes nothing.
+        index.read_all_with(&self.source).map_err(self.io_error())
+    }
+
+    /// Passes some entries to companions, in the order given.
+    pub(crate) fn pass<A: Along>(&self, entries: &[Ix]) -> Result<Vec<A>> {
+        self.index
+            .borrow()
+            .pass(&self.source, entries)
             .map_err(self.io_error())
     }
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// The rooms, each before those that may import from it. An entry of `src` that is not here fails.
 const ROOMS: &[&str] = &[
     "time", "json", "error", "entry", "store", "tree", "check", "session", "follow", "search",
-    "rev", "context", "write", "ui", "cli", "cmd",
+    "rev", "context", "stats", "write", "ui", "cli", "cmd",
 ];
 
 /// The first room that belongs to what people see; those before it are the core.

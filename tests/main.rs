@@ -40,6 +40,7 @@ mod rm;
 mod scale;
 mod sessions;
 mod show;
+mod stats;
 mod status;
 mod terminal;
 mod tree;

@@ -110,6 +110,7 @@ commands! {
     Branch => porcelain::branch::Branches,
     Grep => porcelain::grep::Grep,
     Sessions => porcelain::sessions::Sessions,
+    Stats => porcelain::stats::Stats,
     CatEntry => plumbing::cat_entry::CatEntry,
     RevParse => plumbing::rev_parse::RevParse,
     RevPath => plumbing::rev_path::RevPath,

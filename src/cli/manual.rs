@@ -194,7 +194,7 @@ const JSON: &[Block] = &[
     ),
     List(&[
         (
-            "log, tree, rev-path, ls-entries",
+            "log, tree, rev-path, ls-entries, show",
             "`id`, `parentId`, `type`, `role`, `timestamp`, `time`, `label`, `leaf` (is it the \
              leaf?), `onPath` (is it on the path to the leaf?), `text`. `tree` adds `depth` and \
              `visibleParent`, in the order drawn; `ls-entries` adds `offset` and `size` of the \
@@ -225,6 +225,33 @@ const JSON: &[Block] = &[
             "sessions",
             "`id`, `path`, `cwd`, `name`, `firstMessage` (`null` where nothing was said), \
              `messageCount`, `created`, `modified`, `parentSession`, `size` in bytes",
+        ),
+        (
+            "stats",
+            "`messages` (`user`, `assistant`, `toolResult`, `toolCall`, `total`), `tokens` \
+             (`input`, `output`, `cacheRead`, `cacheWrite`, `total`), `cost`, `unpriced` (how \
+             many requests took tokens and have no price), `byModel` (`model`, `requests`, \
+             `tokens`, `cost`, `unpriced`), `byDay` (`day` in UTC, `messages`, `tokens`, \
+             `cost`, `unpriced`), `tools` (`tool`, `calls`, `results`, `failures`, `bytes`), \
+             `size` (`bytes`, `other`, `byType`, `byContent`). The `cost` of a model or a day is \
+             `null` where no price is known; a sum that is no finite number is `null`",
+        ),
+        (
+            "status",
+            "`session`, `sessionId`, `leaf`, `piLeaf`, `source` (`last-entry` or `pointer`); \
+             without `--short` also `previous`, `entryCount`, `tipCount`, `contextTokens`, `cost`, \
+             `locked`, `insideAgent`, `changedSecondsAgo`",
+        ),
+        (
+            "branch",
+            "an entry, and `base` (where it leaves another branch), `entryCount` (its own), \
+             `first`, `last`",
+        ),
+        (
+            "grep",
+            "`session`, `sessionId`, `id`, `role`, `type`, `lineNumber`, `text` (the line), \
+             `matches` (start and end, in code points); with `--count`: `session`, `sessionId`, \
+             `count`",
         ),
         ("reflog", "`n`, `time`, `op`, `old`, `new`, `reason`"),
         (

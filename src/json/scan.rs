@@ -405,6 +405,51 @@ impl<'s> Window<'s> {
         self.skip_value().map(|_| false)
     }
 
+    /// Passes a value; if it is an array, each of its elements is passed by `element`.
+    pub(crate) fn elements(
+        &mut self,
+        mut element: impl FnMut(&mut Self) -> Result<(), Bad>,
+    ) -> Result<Shape, Bad> {
+        if self.token()? != b'[' {
+            return self.skip_value();
+        }
+        self.pos += 1;
+        if self.token()? == b']' {
+            self.pos += 1;
+            return Ok(Shape::Array);
+        }
+        loop {
+            element(self)?;
+            match self.token()? {
+                b',' => self.pos += 1,
+                b']' => {
+                    self.pos += 1;
+                    return Ok(Shape::Array);
+                }
+                _ => return Err(Bad::Syntax),
+            }
+        }
+    }
+
+    /// Passes a value as [`Window::capture`] does, but leaves `out` empty for a number, too.
+    pub(crate) fn capture_string(&mut self, out: &mut Vec<u8>) -> Result<(), Bad> {
+        if self.capture(out)? != Shape::String {
+            out.clear();
+        }
+        Ok(())
+    }
+
+    /// Passes a value that may stand for a number, and returns it as JavaScript adds it to one:
+    /// the number, or 1 for `true` and 0 for `false`. `out` is scratch space.
+    pub(crate) fn number_value(&mut self, out: &mut Vec<u8>) -> Result<Option<f64>, Bad> {
+        let first = self.token()?;
+        Ok(match self.capture(out)? {
+            Shape::Number => Some(parse_number(out)),
+            Shape::Bool => Some(f64::from(u8::from(first == b't'))),
+            _ => None,
+        })
+    }
+
     /// Passes a value; if it is a string or a number, leaves its text in `out`
     /// (decoded, lossily, as JavaScript would hold it). For anything else `out` is left empty.
     pub(crate) fn capture(&mut self, out: &mut Vec<u8>) -> Result<Shape, Bad> {
@@ -520,7 +565,17 @@ pub(crate) enum Key {
     Role,
     Content,
     Name,
+    Details,
+    Provider,
+    Model,
+    ResponseModel,
+    ToolName,
+    IsError,
     Usage,
+    Input,
+    Output,
+    CacheRead,
+    CacheWrite,
     Cost,
     Total,
     Other,
@@ -537,7 +592,17 @@ impl Key {
             b"role" => Key::Role,
             b"content" => Key::Content,
             b"name" => Key::Name,
+            b"details" => Key::Details,
+            b"provider" => Key::Provider,
+            b"model" => Key::Model,
+            b"responseModel" => Key::ResponseModel,
+            b"toolName" => Key::ToolName,
+            b"isError" => Key::IsError,
             b"usage" => Key::Usage,
+            b"input" => Key::Input,
+            b"output" => Key::Output,
+            b"cacheRead" => Key::CacheRead,
+            b"cacheWrite" => Key::CacheWrite,
             b"cost" => Key::Cost,
             b"total" => Key::Total,
             _ => Key::Other,

@@ -122,6 +122,9 @@ pub struct Index {
 /// second thread.
 const BLOCK: u64 = 4 << 20;
 
+/// How many entries one thread passes in one go.
+const SOME: usize = 64;
+
 /// How much the search from the end reads first; it doubles with every step.
 const FIRST_STEP: u64 = 32 * 1024;
 
@@ -269,7 +272,7 @@ impl Index {
             Some(start) if target > self.floor => start,
             _ => source.line_start(target, self.floor)?,
         };
-        let chunk = scan(source, start, self.frontier, source.len())?;
+        let chunk = scan(source, start, self.frontier, source.len(), &mut ())?;
         self.frontier = start;
         self.absorb(chunk);
         Ok(true)
@@ -280,12 +283,43 @@ impl Index {
         if self.is_complete() {
             return Ok(());
         }
-        let (start, end) = (self.floor, self.frontier);
-        for chunk in scan_blocks(source, start, end)?.into_iter().rev() {
+        self.read_rest::<()>(source).map(|_| ())
+    }
+
+    /// Reads everything that has not been read yet, and passes every entry to a companion, one a
+    /// block, in file order.
+    pub(crate) fn read_all_with<A: Along>(&mut self, source: &Source) -> io::Result<Vec<A>> {
+        // Of what lies behind the frontier the heads are known; only the companion has not seen it.
+        let behind = scan_blocks::<A>(source, self.frontier, source.len())?;
+        let mut along = self.read_rest(source)?;
+        along.extend(behind.into_iter().map(|(_, along)| along));
+        Ok(along)
+    }
+
+    fn read_rest<A: Along>(&mut self, source: &Source) -> io::Result<Vec<A>> {
+        let (start, end) = (self.floor, self.frontier.max(self.floor));
+        let mut along = Vec::new();
+        for (chunk, beside) in scan_blocks(source, start, end)?.into_iter().rev() {
             self.absorb(chunk);
+            along.push(beside);
         }
         self.frontier = start;
-        Ok(())
+        along.reverse();
+        Ok(along)
+    }
+
+    /// Passes some entries to companions, in the order given, on all cores.
+    pub(crate) fn pass<A: Along>(&self, source: &Source, entries: &[Ix]) -> io::Result<Vec<A>> {
+        let pass = |entries: &[Ix]| {
+            let mut along = A::default();
+            for &ix in entries {
+                let (start, end) = self.span(ix);
+                // The LF belongs to the line.
+                scan(source, start, end, end + 1, &mut along)?;
+            }
+            Ok(along)
+        };
+        entries.par_chunks(SOME).map(pass).collect()
     }
 
     /// Takes over the entries of a stretch that lies before everything read so far.
@@ -366,11 +400,56 @@ fn push(arena: &mut Vec<u8>, bytes: &[u8]) -> Span {
     }
 }
 
+/// Something that goes along with the scan of heads and keeps what else it needs of an entry, so
+/// that a line is passed once. It is asked to pass each value that is not part of the head.
+pub(crate) trait Along: Default + Send {
+    /// A line begins: what was kept of the one before is void, which may have been no entry.
+    fn begin(&mut self) {}
+
+    /// The entry's message begins, perhaps once more: the last one counts.
+    fn begin_message(&mut self) {}
+
+    /// Passes the value of one of the entry's own keys.
+    fn member(&mut self, window: &mut Window<'_>, _: Key) -> Result<(), Bad> {
+        window.skip_value().map(|_| ())
+    }
+
+    /// Passes the value of one of the keys of its message.
+    fn message_member(&mut self, window: &mut Window<'_>, _: Key) -> Result<(), Bad> {
+        window.skip_value().map(|_| ())
+    }
+
+    /// The line was an entry.
+    fn entry(&mut self, _: &Passed<'_>) {}
+}
+
+/// Nothing goes along.
+impl Along for () {}
+
+/// The head of an entry that has just been passed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Passed<'a> {
+    pub(crate) kind: Kind,
+    /// `type` as stored; empty where it is no string.
+    pub(crate) kind_name: &'a [u8],
+    pub(crate) role: Role,
+    /// The role as stored; empty where it is no string.
+    pub(crate) role_name: &'a [u8],
+    pub(crate) time: Option<i64>,
+    /// Bytes of the line, its LF included.
+    pub(crate) bytes: u64,
+}
+
 /// Scans a stretch in blocks, each by whichever thread is free.
-fn scan_blocks(source: &Source, start: u64, end: u64) -> io::Result<Vec<Chunk>> {
+fn scan_blocks<A: Along>(source: &Source, start: u64, end: u64) -> io::Result<Vec<(Chunk, A)>> {
     let blocks = (end - start).div_ceil(BLOCK);
+    let scan_with = |start: u64, end: u64| {
+        let mut along = A::default();
+        let chunk = scan(source, start, end, source.len(), &mut along)?;
+        Ok((chunk, along))
+    };
     if blocks <= 1 {
-        return Ok(vec![scan(source, start, end, source.len())?]);
+        return Ok(vec![scan_with(start, end)?]);
     }
     let block = |n: u64| {
         let from = start + n * BLOCK;
@@ -383,20 +462,27 @@ fn scan_blocks(source: &Source, start: u64, end: u64) -> io::Result<Vec<Chunk>> 
             window.take_error()?;
             first = window.offset();
         }
-        scan(source, first, to, source.len())
+        scan_with(first, to)
     };
     (0..blocks).into_par_iter().map(block).collect()
 }
 
 /// Scans the lines that start in `start..end`; the last one may reach up to `limit`.
-fn scan(source: &Source, start: u64, end: u64, limit: u64) -> io::Result<Chunk> {
+fn scan<A: Along>(
+    source: &Source,
+    start: u64,
+    end: u64,
+    limit: u64,
+    along: &mut A,
+) -> io::Result<Chunk> {
     let mut window = Window::new(source, start, limit);
     let mut chunk = Chunk::default();
     let mut head = Head::default();
     while window.offset() < end {
         let at = window.offset();
         head.clear();
-        let (line, line_end) = window.line(|w| head.read(w));
+        along.begin();
+        let (line, line_end) = window.line(|w| head.read(w, along));
         let mut odd = |what| {
             let (start, end) = (at, line_end.at);
             chunk.odd.push(Oddity { start, end, what });
@@ -408,6 +494,7 @@ fn scan(source: &Source, start: u64, end: u64, limit: u64) -> io::Result<Chunk> 
                 if !head.has_id {
                     odd(Odd::NoId);
                 }
+                along.entry(&head.passed(line_end.at - at + u64::from(line_end.newline)));
                 let rec = head.rec(at, line_end.at, &mut chunk.arena);
                 chunk.recs.push(rec);
             }
@@ -434,7 +521,9 @@ pub(super) fn captured_time(shape: Shape, text: &[u8]) -> Option<i64> {
 /// The parts of a line that are kept while it is scanned. Buffers are reused.
 struct Head {
     kind: Kind,
+    kind_name: Vec<u8>,
     role: Role,
+    role_name: Vec<u8>,
     id: Vec<u8>,
     has_id: bool,
     parent: Vec<u8>,
@@ -447,7 +536,9 @@ impl Default for Head {
     fn default() -> Self {
         Head {
             kind: Kind::Other,
+            kind_name: Vec::new(),
             role: Role::Other,
+            role_name: Vec::new(),
             id: Vec::new(),
             has_id: false,
             parent: Vec::new(),
@@ -461,23 +552,26 @@ impl Default for Head {
 impl Head {
     fn clear(&mut self) {
         self.kind = Kind::Other;
-        self.role = Role::Other;
+        self.kind_name.clear();
+        self.clear_role();
         self.has_id = false;
         self.parent.clear();
         self.parent_kind = ParentKind::Missing;
         self.time = NO_TIME;
     }
 
+    fn clear_role(&mut self) {
+        self.role = Role::Other;
+        self.role_name.clear();
+    }
+
     /// Passes the members of an entry, keeping what is wanted. A repeated key overwrites.
-    fn read(&mut self, window: &mut Window<'_>) -> Result<(), Bad> {
+    fn read(&mut self, window: &mut Window<'_>, along: &mut impl Along) -> Result<(), Bad> {
         window.members(|w, key| {
             match key {
                 Key::Type => {
-                    let shape = w.capture(&mut self.text)?;
-                    self.kind = match shape {
-                        Shape::String => Kind::of(&self.text),
-                        _ => Kind::Other,
-                    };
+                    w.capture_string(&mut self.kind_name)?;
+                    self.kind = Kind::of(&self.kind_name);
                 }
                 Key::Id => {
                     // pi keys its map by any value; a number works there, so it does here.
@@ -497,27 +591,43 @@ impl Head {
                     self.time = captured_time(shape, &self.text).unwrap_or(NO_TIME);
                 }
                 Key::Message => {
-                    self.role = Role::Other;
+                    self.clear_role();
+                    along.begin_message();
                     if w.enter_object()? {
                         w.members(|w, key| {
                             if key != Key::Role {
-                                return w.skip_value().map(|_| ());
+                                return along.message_member(w, key);
                             }
-                            let shape = w.capture(&mut self.text)?;
-                            self.role = match shape {
-                                Shape::String => Role::of(&self.text),
-                                _ => Role::Other,
-                            };
+                            w.capture_string(&mut self.role_name)?;
+                            self.role = Role::of(&self.role_name);
                             Ok(())
                         })?;
                     }
                 }
-                _ => {
-                    w.skip_value()?;
-                }
+                _ => along.member(w, key)?,
             }
             Ok(())
         })
+    }
+
+    /// The role; only a message has one.
+    fn own_role(&self) -> Role {
+        if self.kind == Kind::Message {
+            self.role
+        } else {
+            Role::Other
+        }
+    }
+
+    fn passed(&self, bytes: u64) -> Passed<'_> {
+        Passed {
+            kind: self.kind,
+            kind_name: &self.kind_name,
+            role: self.own_role(),
+            role_name: &self.role_name,
+            time: Some(self.time).filter(|&t| t != NO_TIME),
+            bytes,
+        }
     }
 
     fn rec(&self, start: u64, end: u64, arena: &mut Vec<u8>) -> Rec {
@@ -529,11 +639,7 @@ impl Head {
             parent: push(arena, &self.parent),
             parent_kind: self.parent_kind,
             kind: self.kind,
-            role: if self.kind == Kind::Message {
-                self.role
-            } else {
-                Role::Other
-            },
+            role: self.own_role(),
         }
     }
 }

@@ -209,6 +209,21 @@ fn label(entry: Entry<'_>) -> String {
     }
 }
 
+/// A number of bytes in few digits: `950 B`, `1.2 kB`, `120 kB`, `1.2 MB`.
+pub(crate) fn bytes(n: u64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+    let n = n as f64;
+    if n < 1000.0 {
+        format!("{n:.0} B")
+    } else if n < 99_950.0 {
+        format!("{:.1} kB", n / 1000.0)
+    } else if n < 999_500.0 {
+        format!("{:.0} kB", n / 1000.0)
+    } else {
+        format!("{:.1} MB", n / 1_000_000.0)
+    }
+}
+
 /// A number of tokens in few digits: `950`, `12k`, `1.2M`.
 pub(crate) fn thousands(n: f64) -> String {
     if n < 1000.0 {

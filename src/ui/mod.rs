@@ -3,6 +3,7 @@
 //! [`Ui`] is the only way to stdout and stderr. It decides once what the terminal can take.
 
 pub(crate) mod calls;
+pub(crate) mod chart;
 pub(crate) mod describe;
 pub(crate) mod filter;
 pub(crate) mod format;

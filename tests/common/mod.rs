@@ -262,6 +262,9 @@ pub(crate) const READING: &[&[&str]] = &[
     &["context", "--as", "text"],
     &["context", "--tokens"],
     &["context", "--entries"],
+    &["stats", "--json"],
+    &["stats", "@~1", "--size"],
+    &["stats", "@~1...@{tip}"],
 ];
 
 /// No run of pis in these tests takes this long.

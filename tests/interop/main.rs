@@ -16,6 +16,7 @@ mod reference;
 mod sessions;
 mod shapes;
 mod state;
+mod stats;
 mod turns;
 mod writing;
 

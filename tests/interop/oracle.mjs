@@ -19,6 +19,7 @@
 //   compaction FILE [KEEP]    {firstKeptEntryId, tokensBefore, splitTurn, summarized, prefix, conversation, prefixConversation, previousSummary, readFiles, modifiedFiles}, or null
 //   tokens FILE               the estimate of context tokens
 //   all FILE...               one JSON line a file: {file, leaf, path, context, tokens, labels, info, stats}, or {file, error}
+//   sums                      JSON lines {file} on stdin: {file, stats, models} of each, or {file, skipped}
 //   batch                     JSON lines {file, count} on stdin: what pi makes of the file at its leaf, before its first entry and
 //                             at `count` of its entries. Answers {file, labels}, then {file, rev, linear, path, context, tokens, llm}
 //                             each: `rev` is the place as pis spells it; linear says that the ids are made up (version 1). llm, at
@@ -48,6 +49,7 @@ const M = await load("core/messages.js");
 const B = await load("core/compaction/branch-summarization.js");
 const C = await load("core/compaction/compaction.js");
 const U = await load("core/compaction/utils.js");
+const T = await load("core/usage-totals.js");
 const X = await load("core/session-export.js");
 
 const argv = process.argv.slice(2);
@@ -206,10 +208,16 @@ if (argv[0] === "list") {
   await say({ all: rows(all), here: rows(await S.SessionManager.list(cwd, dir)), everywhere: rows((await S.SessionManager.listAll()).filter((i) => typeof i.id === "string")), found });
   process.exit(0);
 }
-if (argv[0] === "batch" || argv[0] === "writing") {
+// A walk along the path would not end on a cycle; sums need none.
+async function answerSums(file, dir, copy) {
+  if (await infoOf(dir) === null) return say({ file, skipped: "not listed" });
+  const sm = S.SessionManager.open(copy);
+  await say({ file, stats: attempt(() => statsOf(sm)), models: attempt(() => T.getUsageCostBreakdown(sm.getEntries())) });
+}
+if (["batch", "writing", "sums"].includes(argv[0])) {
   for (const line of readFileSync(0, "utf8").split("\n").filter(Boolean)) {
     const { file, count, cwd } = JSON.parse(line);
-    const answers = (dir, copy) => argv[0] === "batch" ? answerAll(file, copy, count) : answerWriting(file, dir, copy, count, cwd);
+    const answers = (dir, copy) => argv[0] === "sums" ? answerSums(file, dir, copy) : argv[0] === "batch" ? answerAll(file, copy, count) : answerWriting(file, dir, copy, count, cwd);
     try { await withCopy(file, answers); } catch (e) { await say({ file, skipped: String(e.message ?? e) }); }
   }
   process.exit(0);

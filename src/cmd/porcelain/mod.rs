@@ -18,6 +18,7 @@ pub(crate) mod reflog;
 pub(crate) mod rm;
 pub(crate) mod sessions;
 pub(crate) mod show;
+pub(crate) mod stats;
 pub(crate) mod status;
 pub(crate) mod tree;
 pub(crate) mod undo;

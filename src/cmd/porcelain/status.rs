@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::rev::resolve::resolve;
 use crate::rev::syntax::{Place, Rev};
 use crate::session::Session;
+use crate::stats::{Number, Stats};
 use crate::store::index::Ix;
 use crate::ui::describe::{describe, thousands};
 use crate::ui::full::dollars;
@@ -56,7 +57,7 @@ struct Long {
     entry_count: usize,
     tip_count: usize,
     context_tokens: serde_json::Number,
-    cost: f64,
+    cost: Number,
     locked: bool,
     inside_agent: bool,
     changed_seconds_ago: Option<i64>,
@@ -126,7 +127,7 @@ impl Status {
             entry_count,
             tip_count,
             context_tokens: Projection::build(&session, leaf.ix)?.tokens(),
-            cost: 0.0,
+            cost: Stats::of_all(&session)?.cost,
             locked: path.is_some_and(crate::store::lock::is_held),
             inside_agent: path.is_some_and(|path| context.is_inside_agent(path)),
             changed_seconds_ago: path.and_then(|path| seconds_ago(path, context.now)),
@@ -159,7 +160,7 @@ fn print(context: &mut Context, session: &Session, status: &Long) -> Result<(), 
     rows.push(("entries", format!("{}, {branches}", status.entry_count)));
     let tokens = status.context_tokens.as_f64().unwrap_or_default();
     rows.push(("context", format!("{} tokens", thousands(tokens))));
-    rows.push(("cost", dollars(status.cost)));
+    rows.push(("cost", dollars(status.cost.0)));
     let mut notes = Vec::new();
     if status.locked {
         notes.push("another pis is writing to it".to_owned());
