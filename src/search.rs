@@ -111,10 +111,11 @@ impl Query {
                 continue;
             }
             let to = (n + around + 1).min(lines.len());
-            for n in n.saturating_sub(around).max(next)..to {
+            let from = n.saturating_sub(around).max(next);
+            for (number, text) in (1..).zip(&lines[..to]).skip(from) {
                 found.push(Found {
-                    number: n + 1,
-                    text: lines[n].to_owned(),
+                    number,
+                    text: (*text).to_owned(),
                     matches: Vec::new(),
                 });
             }

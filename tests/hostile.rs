@@ -119,37 +119,21 @@ fn hostile_session() -> String {
         )
 }
 
-/// Every command that prints what a session says, or what someone typed.
-fn commands() -> Vec<Vec<String>> {
-    let quoted_label = serde_json::to_string(&format!("label{HOSTILE}")).expect("JSON");
-    let quoted_id = serde_json::to_string(&format!("abcd1{HOSTILE}")).expect("JSON");
-    // A zero byte cannot be an argument, but its escape can.
-    let label_rev = format!("label:{}", escaped(&quoted_label));
-    let id_rev = escaped(&quoted_id);
-    let typed = HOSTILE.replace('\0', "");
-    let typed = typed.as_str();
-    let format = "%H %h %P %p %T %r %t %at %ar %s %b %B %l %d %(leaf) %m %k %c %(json)";
-    let rows: Vec<Vec<&str>> = vec![
-        vec!["log"],
-        vec!["log", "--graph"],
-        vec!["log", "--graph", "--ascii", "--filter", "all"],
-        vec!["log", "--all", "--filter", "all"],
-        vec!["log", "--all", "--oneline", "--filter", "all"],
-        vec!["log", "--all", "--format", format],
-        vec!["log", "--all", "--json"],
-        vec!["log", typed],
+/// Those that show entries in full, or what a session adds up to.
+fn looking<'a>(id_rev: &'a str, label_rev: &'a str, typed: &'a str) -> Vec<Vec<&'a str>> {
+    vec![
         vec!["log", "-p", "--all", "--filter", "all"],
         vec!["log", "--stat", "--all"],
         vec!["log", "-p", "--graph"],
-        vec!["show", "--full", &id_rev, &label_rev],
-        vec!["show", "--raw", &label_rev],
+        vec!["show", "--full", id_rev, label_rev],
+        vec!["show", "--raw", label_rev],
         vec![
             "show", "plain002", "plain003", "plain005", "plain006", "plain007", "plain008",
         ],
         vec![
             "show", "plain009", "plain010", "plain011", "plain012", "plain013", "plain014",
         ],
-        vec!["show", "--json", &id_rev],
+        vec!["show", "--json", id_rev],
         vec!["show", typed],
         vec!["branch"],
         vec!["branch", "--json"],
@@ -164,6 +148,29 @@ fn commands() -> Vec<Vec<String>> {
         vec!["grep", typed],
         vec!["help", typed],
         vec![],
+    ]
+}
+
+/// Every command that prints what a session says, or what someone typed.
+fn commands() -> Vec<Vec<String>> {
+    let quoted_label = serde_json::to_string(&format!("label{HOSTILE}")).expect("JSON");
+    let quoted_id = serde_json::to_string(&format!("abcd1{HOSTILE}")).expect("JSON");
+    // A zero byte cannot be an argument, but its escape can.
+    let label_rev = format!("label:{}", escaped(&quoted_label));
+    let id_rev = escaped(&quoted_id);
+    let typed = HOSTILE.replace('\0', "");
+    let typed = typed.as_str();
+    let format = "%H %h %P %p %T %r %t %at %ar %s %b %B %l %d %(leaf) %m %k %c %(json)";
+    let looking = looking(&id_rev, &label_rev, typed);
+    let rows: Vec<Vec<&str>> = vec![
+        vec!["log"],
+        vec!["log", "--graph"],
+        vec!["log", "--graph", "--ascii", "--filter", "all"],
+        vec!["log", "--all", "--filter", "all"],
+        vec!["log", "--all", "--oneline", "--filter", "all"],
+        vec!["log", "--all", "--format", format],
+        vec!["log", "--all", "--json"],
+        vec!["log", typed],
         vec!["log", "--grep", typed],
         vec!["log", "--since", typed],
         vec!["tree"],
@@ -244,6 +251,7 @@ fn commands() -> Vec<Vec<String>> {
         vec!["log", "--help"],
     ];
     rows.into_iter()
+        .chain(looking)
         .map(|row| row.into_iter().map(str::to_owned).collect())
         .collect()
 }

@@ -7,11 +7,11 @@ use crate::common::{World, fields, fixture};
 fn object(world: &World, args: &[&str]) -> Value {
     let ran = world.on(&[&["--json", "status"], args].concat());
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
-    serde_json::from_str(&ran.stdout).unwrap()
+    serde_json::from_str(&ran.stdout).expect("one document")
 }
 
 fn branched() -> World {
-    World::with(std::fs::read(fixture("branched.jsonl")).unwrap())
+    World::with(std::fs::read(fixture("branched.jsonl")).expect("the fixture"))
 }
 
 const LONG: &[&str] = &[

@@ -70,7 +70,11 @@ impl Page {
             Event::Text(text) if self.code.is_some() => {
                 self.code.get_or_insert_default().push_str(&text);
             }
-            Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => self.text(&text),
+            Event::Text(text)
+            | Event::Html(text)
+            | Event::InlineHtml(text)
+            | Event::InlineMath(text)
+            | Event::DisplayMath(text) => self.text(&text),
             Event::Code(code) if self.look.painter.color => self.inline.push(Mark::Code, &code),
             Event::Code(code) => self.text(&format!("`{code}`")),
             Event::SoftBreak if self.table.is_none() => self.text(" "),
@@ -84,7 +88,6 @@ impl Page {
             }
             Event::TaskListMarker(done) => self.text(if done { "[x] " } else { "[ ] " }),
             Event::FootnoteReference(name) => self.text(&format!("[^{name}]")),
-            Event::InlineMath(text) | Event::DisplayMath(text) => self.text(&text),
         }
     }
 

@@ -50,7 +50,7 @@ fn style(mark: Mark) -> Style {
         Mark::Dim => Style::new().dimmed(),
         Mark::Id => color(AnsiColors::Yellow),
         Mark::User | Mark::Leaf => color(AnsiColors::Cyan).bold(),
-        Mark::Assistant => color(AnsiColors::Green),
+        Mark::Assistant | Mark::Added => color(AnsiColors::Green),
         Mark::Tool => color(AnsiColors::Blue),
         Mark::Meta => color(AnsiColors::Magenta),
         Mark::Label => color(AnsiColors::Yellow).bold(),
@@ -60,7 +60,6 @@ fn style(mark: Mark) -> Style {
         Mark::Link => color(AnsiColors::Blue).underline(),
         Mark::Removed => color(AnsiColors::Red),
         Mark::RemovedWord => color(AnsiColors::Red).reversed(),
-        Mark::Added => color(AnsiColors::Green),
         Mark::AddedWord => color(AnsiColors::Green).reversed(),
         Mark::Failed | Mark::Match => color(AnsiColors::Red).bold(),
     }
