@@ -97,27 +97,39 @@ struct Case {
 
 fn cases(large: &Sample, small: &Sample, escapes: &Sample) -> Vec<Case> {
     let mut cases = Vec::new();
-    for (sample, limit) in [(large, 5.0), (escapes, 10.0)] {
-        let tips = ("for-each-tip", sample.tips);
-        let path = ("rev-path", sample.path);
-        let compactions = ("ls-entries --type compaction", sample.compactions);
-        for (args, lines) in [tips, path, compactions] {
+    // What a command may take of a large session, and of one that is full of escapes.
+    type Lines = fn(&Sample) -> usize;
+    let wholes: [(&str, Lines, f64, f64); 6] = [
+        ("for-each-tip", |sample| sample.tips, 5.0, 10.0),
+        ("rev-path", |sample| sample.path, 5.0, 10.0),
+        (
+            "ls-entries --type compaction",
+            |sample| sample.compactions,
+            5.0,
+            10.0,
+        ),
+        ("stats --json", |_| 1, 8.0, 10.0),
+        ("branch", |sample| sample.tips, 6.0, 10.0),
+        ("grep -c -F session.rs:118:21", |_| 1, 6.0, 12.0),
+    ];
+    for (sample, escaped) in [(large, false), (escapes, true)] {
+        for (args, lines, plain_limit, escaped_limit) in wholes {
             let title = format!("`{args}`, `wc -l`: {}", sample.name);
             let mut other = Command::new("wc");
             other.arg("-l").arg(&sample.file);
-            let own = sample.pis(args);
-            cases.push(Case::new(title, own, other, lines, limit));
+            let limit = if escaped { escaped_limit } else { plain_limit };
+            cases.push(Case::new(
+                title,
+                sample.pis(args),
+                other,
+                lines(sample),
+                limit,
+            ));
         }
     }
-    for (sample, limit) in [(large, 8.0), (escapes, 10.0)] {
-        let title = format!("`stats --json`, `wc -l`: {}", sample.name);
-        let mut other = Command::new("wc");
-        other.arg("-l").arg(&sample.file);
-        let own = sample.pis("stats --json");
-        cases.push(Case::new(title, own, other, 1, limit));
-    }
     let log = ("log --oneline -n 20", 20);
-    for (args, lines) in [log, ("rev-parse @", 1), ("cat-entry @", 1)] {
+    let status = ("status --short", 1);
+    for (args, lines) in [log, ("rev-parse @", 1), ("cat-entry @", 1), status] {
         let title = format!("`{args}`: large, small");
         let (own, other) = (large.pis(args), small.pis(args));
         cases.push(Case::new(title, own, other, lines, 2.0));

@@ -3,7 +3,7 @@
 use memchr::memmem;
 use regex::{Regex, RegexBuilder};
 
-use crate::entry::{self, Entry};
+use crate::entry::{self, Entry, Text};
 use crate::json::{Raw, js};
 
 /// How a pattern is read.
@@ -21,9 +21,82 @@ pub struct Options {
 #[derive(Debug)]
 pub struct Query {
     regex: Regex,
-    /// A string that the stored line must hold, unless something in it is escaped by number.
-    needle: Option<memmem::Finder<'static>>,
+    literal: Option<Literal>,
     tool: Option<String>,
+}
+
+/// A pattern that is a plain string, in upper and lower case as it is.
+#[derive(Debug)]
+struct Literal {
+    /// As JSON spells it. A stored line without it holds no match, unless escapes in it stand for
+    /// characters that need none.
+    stored: memmem::Finder<'static>,
+    decoded: memmem::Finder<'static>,
+    has_slash: bool,
+    /// Whether it must be a whole word.
+    word: bool,
+}
+
+impl Literal {
+    /// `None` for what JSON has several spellings of, and what stands for bytes that are no text.
+    fn new(pattern: &str, word: bool) -> Option<Literal> {
+        if pattern.is_empty() || pattern.contains(|c: char| c.is_control() || c == '\u{fffd}') {
+            return None;
+        }
+        let stored = pattern.replace('\\', "\\\\").replace('"', "\\\"");
+        Some(Literal {
+            stored: memmem::Finder::new(&stored).into_owned(),
+            decoded: memmem::Finder::new(pattern).into_owned(),
+            has_slash: pattern.contains('/'),
+            word,
+        })
+    }
+
+    fn may_be_in(&self, line: &[u8]) -> bool {
+        self.stored.find(line).is_some() || self.is_spelt_otherwise(line)
+    }
+
+    /// Whether it may stand there in another spelling.
+    fn is_spelt_otherwise(&self, stored: &[u8]) -> bool {
+        memmem::find(stored, b"\\u").is_some()
+            || (self.has_slash && memmem::find(stored, b"\\/").is_some())
+    }
+
+    /// How many lines of a stored string it is in.
+    fn count(&self, string: Raw<'_>) -> usize {
+        if self.is_spelt_otherwise(string.bytes()) {
+            let text = string.to_text();
+            let lines = text.as_bytes().split(|b| *b == b'\n');
+            return lines
+                .filter(|line| self.decoded.find(line).is_some())
+                .count();
+        }
+        // Without decoding: a match does not begin inside of an escape, and a line ends at one.
+        let line_end = memmem::Finder::new(b"\\n");
+        let (mut count, mut rest) = (0, string.bytes());
+        while let Some(at) = find_unescaped(&self.stored, rest) {
+            count += 1;
+            let Some(end) = find_unescaped(&line_end, &rest[at..]) else {
+                break;
+            };
+            rest = &rest[at + end + 2..];
+        }
+        count
+    }
+}
+
+/// Where something stands in the inside of a JSON string, not counting what begins with the second
+/// character of an escape. The bytes must begin with a whole character.
+fn find_unescaped(finder: &memmem::Finder<'_>, bytes: &[u8]) -> Option<usize> {
+    let mut from = 0;
+    loop {
+        let at = from + finder.find(&bytes[from..])?;
+        let before = bytes[..at].iter().rev();
+        if before.take_while(|b| **b == b'\\').count() % 2 == 0 {
+            return Some(at);
+        }
+        from = at + 1;
+    }
 }
 
 /// A line of an entry's text.
@@ -57,33 +130,34 @@ impl Query {
         let regex = RegexBuilder::new(&source)
             .case_insensitive(options.ignore_case)
             .build()?;
-        // Where the stored text differs from the decoded one, the pattern cannot be looked for in
-        // it: escapes, and in keys and other values it may stand as well.
-        let is_stored_as_it_is = pattern
-            .bytes()
-            .all(|b| matches!(b, b' '..=b'~') && !b"\"\\/".contains(&b));
-        let needle =
-            (is_literal && is_stored_as_it_is && !options.ignore_case && !pattern.is_empty())
-                .then(|| memmem::Finder::new(pattern).into_owned());
+        let literal =
+            (is_literal && !options.ignore_case).then(|| Literal::new(pattern, options.word));
         Ok(Query {
             regex,
-            needle,
+            literal: literal.flatten(),
             tool,
         })
     }
 
     /// Whether an entry's stored line may hold a match, told without decoding it.
     fn may_match(&self, line: &[u8]) -> bool {
-        let Some(needle) = &self.needle else {
-            return true;
-        };
-        needle.find(line).is_some() || memmem::find(line, b"\\u").is_some()
+        self.literal
+            .as_ref()
+            .is_none_or(|literal| literal.may_be_in(line))
     }
 
     /// How many lines of an entry's text match.
     pub fn count(&self, line: &[u8]) -> usize {
         if !self.may_match(line) {
             return 0;
+        }
+        let literal = self.literal.as_ref().filter(|_| self.tool.is_none());
+        if let Some(literal) = literal.filter(|literal| !literal.word) {
+            let text = Text::of(Entry::new(line));
+            // Pieces that are joined with nothing may share a line, and a match.
+            if text.pieces.len() < 2 || text.separator == "\n" {
+                return text.pieces.iter().map(|piece| literal.count(*piece)).sum();
+            }
         }
         self.text(line)
             .lines()

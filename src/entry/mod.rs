@@ -5,7 +5,7 @@ pub mod splice;
 mod text;
 
 pub use kind::{Kind, Role};
-pub use text::{block_text, text};
+pub use text::{Text, block_text, text};
 
 use crate::json::Raw;
 

@@ -10,6 +10,7 @@ use std::borrow::Cow;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
+pub(crate) mod cursor;
 pub(crate) mod draft;
 pub mod js;
 pub(crate) mod object;
@@ -259,11 +260,13 @@ fn skip_separators(bytes: &[u8]) -> &[u8] {
 /// Where the string that opens at the first byte ends, its closing quote included.
 fn string_end(bytes: &[u8]) -> usize {
     let mut at = 1;
-    while let Some(n) = memchr::memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default()) {
-        if bytes[at + n] == b'"' {
-            return at + n + 1;
+    // Quotes are rarer than escapes, nearly all of which are line ends.
+    while let Some(n) = memchr::memchr(b'"', bytes.get(at..).unwrap_or_default()) {
+        at += n + 1;
+        let before = bytes[1..at - 1].iter().rev();
+        if before.take_while(|b| **b == b'\\').count() % 2 == 0 {
+            return at;
         }
-        at += n + 2;
     }
     bytes.len()
 }

@@ -157,7 +157,7 @@ mod tests {
             ("\"the parser", false),
             ("atrw", true),
             ("mvprsr", false),
-            ("2pj", false),
+            ("2pj", true),
             ("project2", true),
             ("2project", true),
             ("ünits", true),
