@@ -60,7 +60,7 @@ fn an_answer_shows_its_text_its_calls_and_their_results() {
 assistant bbbbbbb1
 Parent:  aaaaaaa1
 Model:   anthropic/claude-a
-Usage:   1k in, 30 out; $0.0123
+Usage:   1k in, 30 out; $0.012
 
     (thinking: 14 characters)
     ## Plan
@@ -134,7 +134,7 @@ Answers: [edit: src/a.rs] (failed)
 assistant ddddddd1  [end]
 Parent:  ccccccc2
 Model:   anthropic/claude-a
-Usage:   10 in, 5 out; $0.3000
+Usage:   10 in, 5 out; $0.300
 
     Done.
 
@@ -272,11 +272,11 @@ fn a_log_can_show_what_was_done() {
         text.join("\n"),
         "\
 ddddddd1 assistant  Done. (2 tools)  [end]  ← @
- 1 failed; 10 in, 5 out; $0.3000
+ 1 failed; 10 in, 5 out; $0.300
 bbbbbbb1 assistant  ## Plan 1. *first* 2. **second** with `cod…
  src/a.rs | +1 -1
  new.txt  | +2
- bash 1, edit 1, write 1, search 1; 1k in, 30 out; $0.0123
+ bash 1, edit 1, write 1, search 1; 1k in, 30 out; $0.012
 aaaaaaa1 user       Look *here*: indented (1 image)"
     );
 }

@@ -121,7 +121,7 @@ pi opens  \
             + "\n\
 entries   31, 2 branches
 context   5k tokens
-cost      $0.1684"
+cost      $0.168"
     );
     assert!(
         text.lines().nth(4).unwrap().ends_with(" name  Auth work"),

@@ -234,3 +234,8 @@ pub(crate) fn thousands(n: f64) -> String {
         format!("{:.1}M", n / 1_000_000.0)
     }
 }
+
+/// An amount of money: `$0.012`.
+pub(crate) fn dollars(amount: f64) -> String {
+    format!("${amount:.3}")
+}

@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 
 use super::Ui;
 use super::calls::{Painted, arguments, subject};
-use super::describe::{describe, thousands};
+use super::describe::{bytes, describe, dollars, thousands};
 use super::markdown::{Look, render};
 use super::record::parent_id;
 use super::rows::Shortener;
@@ -423,9 +423,9 @@ impl Full {
 
     fn image(&mut self, block: Raw<'_>) {
         let kind = block.str("mimeType").unwrap_or("image".into());
-        let size = block
-            .get("data")
-            .map_or(0, |data| data.bytes().len().saturating_sub(2) / 4 * 3);
+        let size = block.get("data").map_or(0, |data| {
+            data.bytes().len().saturating_sub(2) as u64 / 4 * 3
+        });
         self.note(&format!("[{}, {}]", one_line(&kind), bytes(size)));
     }
 
@@ -521,26 +521,4 @@ pub(crate) fn usage_line(usage: Raw<'_>) -> String {
         .filter(|s| !s.is_empty())
         .collect::<Vec<_>>()
         .join("; ")
-}
-
-/// An amount in dollars, with as many digits as say something.
-pub(crate) fn dollars(amount: f64) -> String {
-    if amount.abs() >= 1.0 || amount == 0.0 {
-        format!("${amount:.2}")
-    } else {
-        format!("${amount:.4}")
-    }
-}
-
-/// A size in the unit that makes it short: `312 B`, `1.5 kB`, `20 MB`.
-pub(crate) fn bytes(n: usize) -> String {
-    #[expect(clippy::cast_precision_loss, reason = "two digits are shown")]
-    let n = n as f64;
-    match n {
-        ..1000.0 => format!("{n:.0} B"),
-        ..10_000.0 => format!("{:.1} kB", n / 1e3),
-        ..999_500.0 => format!("{:.0} kB", n / 1e3),
-        ..9_950_000.0 => format!("{:.1} MB", n / 1e6),
-        _ => format!("{:.0} MB", n / 1e6),
-    }
 }

@@ -3,7 +3,7 @@
 use hashbrown::HashSet;
 
 use super::Ui;
-use super::describe::{Described, describe, thousands};
+use super::describe::{Described, describe, dollars, thousands};
 use super::record::Marks;
 use super::sanitize::one_line;
 use super::style::{Mark, Painter};
@@ -354,7 +354,7 @@ fn model_and_cost(session: &Session, ix: Ix, line: &[u8]) -> (String, String) {
         .and_then(|c| c.get("total"))
         .and_then(Raw::as_f64);
     let cost = match cost {
-        Some(cost) => format!("${cost:.3}"),
+        Some(cost) => dollars(cost),
         None => usage
             .get("totalTokens")
             .and_then(Raw::as_f64)

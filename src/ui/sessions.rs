@@ -140,7 +140,7 @@ impl<'a> Columns<'a> {
             tail.push_str(&format!(" {:>SIZE$}", bytes(session.size)));
         }
         if self.cost {
-            let cost = session.cost.map(|cost| format!("${cost:.3}"));
+            let cost = session.cost.map(super::describe::dollars);
             tail.push_str(&format!(" {:>COST$}", cost.as_deref().unwrap_or("-")));
         }
         let fixed = 2 + self.id + 2 + width(&tail);

@@ -1,8 +1,7 @@
 //! What an entry did, in numbers: files changed, tools called, tokens and cost.
 
 use super::calls;
-use super::describe::thousands;
-use super::full::dollars;
+use super::describe::{dollars, thousands};
 use super::sanitize::one_line;
 use super::style::{Mark, Painter};
 use super::width::{cut, fit, width};
