@@ -280,3 +280,44 @@ bbbbbbb1 assistant  ## Plan 1. *first* 2. **second** with `cod…
 aaaaaaa1 user       Look *here*: indented (1 image)"
     );
 }
+
+#[test]
+fn every_script_is_laid_out_by_its_width() {
+    let text = "| 列 | قيمة |\n|---|---|\n| 日本語 | مرحبا 👩‍💻 |\n\n> 引用 **重要**\n\n\
+        1. مرحبا بالعالم هذا نص طويل جدا يجب أن يلتف على عدة أسطر\n   - 👩‍💻 emoji";
+    let prompt = "请帮我重构这个模块，并添加日志。".repeat(3);
+    let build = Build::new().user("aaaaaaa1", "", &prompt);
+    let world = World::with(build.assistant("aaaaaaa2", "aaaaaaa1", text).text());
+    let shown = |columns: &str| {
+        let args = ["-s", "./s.jsonl", "show", "aaaaaaa1", "aaaaaaa2"];
+        let text = in_pipe(&world, &args, &[("COLUMNS", columns)]).stdout;
+        let indented = text.lines().filter(|line| line.starts_with("  "));
+        indented.map(|line| format!("{line}\n")).collect::<String>()
+    };
+    assert_eq!(
+        shown("40"),
+        "  请帮我重构这个模块，并添加日志。请帮我
+  重构这个模块，并添加日志。请帮我重构这
+  个模块，并添加日志。
+  列     │ قيمة
+  ───────┼─────────
+  日本語 │ مرحبا 👩‍💻
+  │ 引用 **重要**
+  1. مرحبا بالعالم هذا نص طويل جدا يجب
+     أن يلتف على عدة أسطر
+     • 👩‍💻 emoji
+"
+    );
+    assert_eq!(
+        shown("80"),
+        "    请帮我重构这个模块，并添加日志。请帮我重构这个模块，并添加日志。请帮我重构这
+    个模块，并添加日志。
+    列     │ قيمة
+    ───────┼─────────
+    日本語 │ مرحبا 👩‍💻
+    │ 引用 **重要**
+    1. مرحبا بالعالم هذا نص طويل جدا يجب أن يلتف على عدة أسطر
+       • 👩‍💻 emoji
+"
+    );
+}
