@@ -41,6 +41,37 @@ fn the_graph_shows_all_branches() {
 }
 
 #[test]
+fn paths_choose_the_answers_that_touched_them() {
+    let call = |path: &str| {
+        crate::common::assistant(json!([
+            { "type": "toolCall", "id": "c", "name": "edit", "arguments": { "path": path, "edits": [] } },
+        ]))
+    };
+    // The session ran in /home/dev/project.
+    let session = Build::new()
+        .user("aaaaaaa1", "", "src/a.rs")
+        .message("bbbbbbb1", "aaaaaaa1", call("src/a.rs"))
+        .message("bbbbbbb2", "bbbbbbb1", call("/home/dev/project/src/b/c.rs"))
+        .message("bbbbbbb3", "bbbbbbb2", call("../other/src/a.rs"))
+        .message("bbbbbbb4", "bbbbbbb3", call("src/a.rs.bak"));
+    let world = World::with(session.text());
+    for (paths, wanted) in [
+        (&["src/a.rs"][..], "bbbbbbb1\n"),
+        (&["./src/b/../a.rs"], "bbbbbbb1\n"),
+        (&["src"], "bbbbbbb4\nbbbbbbb2\nbbbbbbb1\n"),
+        (&["/home/dev/other", "src/b"], "bbbbbbb3\nbbbbbbb2\n"),
+    ] {
+        let args = [&["log", "--format", "%H", "--"], paths].concat();
+        assert_eq!(world.done(&args), wanted, "{paths:?}");
+        let people = world.done(&[&["log", "--"], paths].concat());
+        assert_eq!(people.lines().count(), wanted.lines().count(), "{people}");
+    }
+    let none = world.on(&["log", "--", "nowhere"]);
+    assert_eq!((none.code, none.stdout.as_str()), (0, ""));
+    assert_eq!(none.stderr, "note: there is nothing to show\n");
+}
+
+#[test]
 fn the_graph_can_be_drawn_with_ascii() {
     let wanted = "\
 *  f4b8236e assistant  Done: the id, never the token (1 tool)      age  <- @

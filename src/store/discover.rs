@@ -276,7 +276,7 @@ impl Places {
 
     /// The absolute path without `.` and `..`, a leading `~` expanded. Like Node, this goes by the
     /// text: `link/..` is the directory that holds `link`.
-    fn resolve(&self, path: &Path) -> PathBuf {
+    pub fn resolve(&self, path: &Path) -> PathBuf {
         let expanded = match (path.strip_prefix("~"), &self.home) {
             (Ok(rest), Some(home)) => home.join(rest),
             _ => path.to_owned(),

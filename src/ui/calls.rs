@@ -1,5 +1,6 @@
 //! Tool calls for people: commands, edits as diffs, files that are written, other arguments.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use similar::{ChangeTag, TextDiff};
@@ -15,12 +16,15 @@ const PATIENCE: Duration = Duration::from_millis(200);
 /// A line and its style; a line of a diff is painted already.
 pub(crate) type Painted = (Mark, String);
 
+/// The file or directory that a call is about, as the model wrote it.
+pub(crate) fn path(arguments: Raw<'_>) -> Option<Cow<'_, str>> {
+    let names = ["path", "file_path", "filePath"];
+    names.iter().find_map(|key| arguments.str(key))
+}
+
 /// What is said of a call behind its name: the file, where there is one.
 pub(crate) fn subject(arguments: Raw<'_>) -> String {
-    let path = ["path", "file_path", "filePath"]
-        .iter()
-        .find_map(|key| arguments.str(key));
-    path.map_or_else(String::new, |path| one_line(&path))
+    path(arguments).map_or_else(String::new, |path| one_line(&path))
 }
 
 /// The lines that show a call's arguments. `code` is how many columns a line has, where it must
@@ -66,7 +70,7 @@ pub(crate) fn arguments(
         }
         let text = value
             .as_str()
-            .map_or_else(|| js::stringify(value), std::borrow::Cow::into_owned);
+            .map_or_else(|| js::stringify(value), Cow::into_owned);
         if text.contains('\n') {
             shown.push((Mark::Dim, format!("{key}:")));
             shown.extend(lines(Mark::Plain, &text));

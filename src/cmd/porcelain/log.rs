@@ -1,9 +1,10 @@
 //! `pis log`.
 
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 use regex::Regex;
 
 use crate::cli::{Context, Exit, Failure, complete, since};
@@ -13,8 +14,11 @@ use crate::cmd::ranges::{Entries, entries_of};
 use crate::entry::{self, Entry, Role};
 use crate::error::Result;
 use crate::follow::Follower;
+use crate::json::Raw;
 use crate::session::Session;
+use crate::store::discover::Places;
 use crate::store::index::Ix;
+use crate::ui::calls;
 use crate::ui::filter::Filter;
 use crate::ui::full::{Detail, Full};
 use crate::ui::graph::{Drawing, View, is_cut};
@@ -35,6 +39,7 @@ use crate::ui::stat::Stat;
   pis log --grep 'panic' --since '2 days ago'
   pis log -p -n 3
   pis log --graph --stat
+  pis log -p -- src/auth.rs
   pis log --json | jq -r 'select(.label != null) | .label'
   pis log --format '%h %ar %s'")]
 pub(crate) struct Log {
@@ -82,6 +87,41 @@ pub(crate) struct Log {
     /// Revisions or ranges
     #[arg(value_name = "REV|RANGE", add = complete::revisions())]
     revs: Vec<String>,
+    /// Only answers that call a tool on these files, or on files below these directories
+    #[arg(last = true, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    paths: Vec<PathBuf>,
+}
+
+/// Files that tools were called on.
+struct Touched {
+    /// Absolute.
+    wanted: Vec<PathBuf>,
+    /// Where the session ran: what its paths are relative to.
+    places: Places,
+}
+
+impl Touched {
+    fn new(context: &Context, session: &Session, paths: &[PathBuf]) -> Option<Touched> {
+        let cwd = session.header().cwd.as_deref().map(Path::new);
+        let places = context.places_at(cwd);
+        // Typed in another directory, a path may be meant from here or from where the session ran.
+        let resolve = |path: &PathBuf| [context.places().resolve(path), places.resolve(path)];
+        let wanted = paths.iter().flat_map(resolve).collect();
+        (!paths.is_empty()).then_some(Touched { wanted, places })
+    }
+
+    fn is_by(&self, session: &Session, ix: Ix) -> Result<bool> {
+        if session.role(ix) != Role::Assistant {
+            return Ok(false);
+        }
+        let line = session.line(ix)?;
+        let is_wanted = |call: Raw<'_>| {
+            let path = calls::path(call.get("arguments").unwrap_or_default());
+            let path = path.map(|path| self.places.resolve(Path::new(&*path)));
+            path.is_some_and(|path| self.wanted.iter().any(|wanted| path.starts_with(wanted)))
+        };
+        Ok(Entry::new(&line).blocks("toolCall").any(is_wanted))
+    }
 }
 
 /// What decides whether an entry is shown.
@@ -94,11 +134,17 @@ struct Shown {
     since: Option<i64>,
     until: Option<i64>,
     leaf: Option<Ix>,
+    touched: Option<Touched>,
 }
 
 impl Shown {
     fn shows(&self, session: &Session, ix: Ix) -> Result<bool> {
         if !self.wanted.keeps(session, ix)? {
+            return Ok(false);
+        }
+        if let Some(touched) = &self.touched
+            && !touched.is_by(session, ix)?
+        {
             return Ok(false);
         }
         if self.since.is_some() || self.until.is_some() {
@@ -152,7 +198,8 @@ impl Log {
         };
         let shown = Shown {
             filter: self.filter.or(default),
-            calls: self.patch,
+            calls: self.patch || !self.paths.is_empty(),
+            touched: Touched::new(context, &session, &self.paths),
             wanted,
             grep: self.grep.take(),
             since,

@@ -11,6 +11,11 @@ const COMMANDS: &[(&str, &str)] = &[
     ("pis tree", "the tree as pi's /tree draws it"),
     ("pis show [REV]", "an entry in full"),
     ("pis grep PATTERN", "search what was said"),
+    (
+        "pis sessions",
+        "the sessions of this directory; --all lists the rest",
+    ),
+    ("pis stats", "messages, tokens, cost, models, tools"),
     ("pis checkout REV", "go on from another entry"),
     ("pis fork REV", "a new session from here on"),
     (
