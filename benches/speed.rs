@@ -110,7 +110,7 @@ fn cases(large: &Sample, small: &Sample, escapes: &Sample) -> Vec<Case> {
         ),
         ("stats --json", |_| 1, 8.0, 10.0),
         ("branch", |sample| sample.tips, 6.0, 10.0),
-        ("grep -c -F session.rs:118:21", |_| 1, 6.0, 12.0),
+        ("grep -c -F entry", |_| 1, 6.0, 15.0),
     ];
     for (sample, escaped) in [(large, false), (escapes, true)] {
         for (args, lines, plain_limit, escaped_limit) in wholes {

@@ -58,7 +58,9 @@ impl Literal {
 
     /// Whether it may stand there in another spelling.
     fn is_spelt_otherwise(&self, stored: &[u8]) -> bool {
-        memmem::find(stored, b"\\u").is_some()
+        // Terminal output is full of escapes for control characters, which a pattern has none of.
+        let is_control = |at: usize| matches!(stored.get(at + 2..at + 5), Some(b"000" | b"001"));
+        memmem::find_iter(stored, b"\\u").any(|at| !is_control(at))
             || (self.has_slash && memmem::find(stored, b"\\/").is_some())
     }
 
@@ -85,14 +87,22 @@ impl Literal {
     }
 }
 
-/// Where something stands in the inside of a JSON string, not counting what begins with the second
-/// character of an escape. The bytes must begin with a whole character.
+/// Where something stands in the inside of a JSON string, not counting what begins inside of an
+/// escape. The bytes must begin with a whole character.
 fn find_unescaped(finder: &memmem::Finder<'_>, bytes: &[u8]) -> Option<usize> {
+    // Whether the character at a place is the second one of an escape.
+    let is_escaped = |at: usize| {
+        let before = bytes[..at].iter().rev();
+        before.take_while(|b| **b == b'\\').count() % 2 == 1
+    };
+    let is_digit = |at: usize| {
+        let mut back = (1..=4).filter_map(|n| at.checked_sub(n));
+        back.any(|u| bytes[u] == b'u' && is_escaped(u))
+    };
     let mut from = 0;
     loop {
         let at = from + finder.find(&bytes[from..])?;
-        let before = bytes[..at].iter().rev();
-        if before.take_while(|b| **b == b'\\').count() % 2 == 0 {
+        if !is_escaped(at) && !is_digit(at) {
             return Some(at);
         }
         from = at + 1;
@@ -294,12 +304,24 @@ mod tests {
             ("say \"x\"", r#"say \"x\""#),
             ("日本", r"\u65e5本"),
             ("a\\b", r"a\\b"),
+            ("red", r"\u001b[31mred\u001b[0m"),
+            ("1b", r"\\u001b \u001b"),
+            ("nn", r"\nnn"),
         ] {
             assert_eq!(
                 lines(pattern, fixed, text, 0).len(),
                 1,
                 "{pattern} in {text}"
             );
+        }
+        // What an escape is spelt with is no text.
+        for (pattern, text) in [
+            ("001b", r"\u001b"),
+            ("1b", r"x\u001b1"),
+            ("nx", r"\nx"),
+            ("n", r"\n"),
+        ] {
+            assert_eq!(lines(pattern, fixed, text, 0), [], "{pattern} in {text}");
         }
     }
 }
