@@ -3,9 +3,10 @@
 //!
 //! The rooms are ordered: bytes ([`json`]) → entries ([`entry`]) → the file ([`store`]) → the tree
 //! ([`tree`]) → an open [`session`], which can be [followed](follow) and [searched](search) →
-//! revisions ([`rev`]) → what a model sees ([`context`]) and what it took ([`stats`]) → what people
-//! see (`ui`, `cli`, `cmd`). A module imports only from rooms before it, and everything up to
-//! [`stats`] takes data and gives data: no terminal, no argument parser, no environment, no clock.
+//! revisions ([`rev`]) → what is wrong ([`check`]) → what a model sees ([`context`]) and what it
+//! took ([`stats`]) → changes ([`write`]) → what people see (`ui`, `cli`, `cmd`). A module imports
+//! only from rooms before it, and everything up to [`write`] takes data and gives data: no
+//! terminal, no argument parser, no environment, no clock.
 
 pub mod check;
 pub mod cli;

@@ -152,7 +152,27 @@ impl Session {
         self.index.borrow()
     }
 
-    fn io_error(&self) -> impl FnOnce(std::io::Error) -> Error {
+    /// Where the file's bytes come from.
+    pub(crate) fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// Offsets of the header's first byte and of the byte behind its last.
+    pub(crate) fn header_span(&self) -> Option<(u64, u64)> {
+        let start = self.header_at?;
+        Some((start, start + self.header.line.len() as u64))
+    }
+
+    /// The offset of the first byte that is no byte order mark.
+    pub(crate) fn first_byte(&self) -> u64 {
+        if self.state == State::ByteOrderMark {
+            3
+        } else {
+            0
+        }
+    }
+
+    pub(crate) fn io_error(&self) -> impl FnOnce(std::io::Error) -> Error {
         Error::io("read", self.path().unwrap_or(Path::new("standard input")))
     }
 
@@ -494,13 +514,37 @@ impl Session {
 
     /// The number, from 1, of the line that starts at an offset.
     pub fn line_number(&self, offset: u64) -> Result<u64> {
-        let (mut at, mut count) = (0, 1);
-        while at < offset {
-            let end = (at + (1 << 20)).min(offset);
-            let block = self.bytes(at, end)?;
-            count += memchr::memchr_iter(b'\n', &block).count() as u64;
-            at = end;
-        }
-        Ok(count)
+        let numbers = self.line_numbers([offset])?;
+        Ok(numbers.first().copied().unwrap_or(1))
     }
+
+    /// The numbers, from 1, of the lines that hold these offsets. Much is read once where the
+    /// offsets ascend.
+    pub(crate) fn line_numbers(&self, offsets: impl IntoIterator<Item = u64>) -> Result<Vec<u64>> {
+        let (mut at, mut count) = (0, 1);
+        let mut numbers = Vec::new();
+        for offset in offsets {
+            if offset < at {
+                (at, count) = (0, 1);
+            }
+            count += line_ends(&self.source, at, offset).map_err(self.io_error())?;
+            at = offset;
+            numbers.push(count);
+        }
+        Ok(numbers)
+    }
+}
+
+/// How many lines end in a stretch.
+pub(crate) fn line_ends(source: &Source, start: u64, end: u64) -> std::io::Result<u64> {
+    let (mut at, mut count) = (start, 0);
+    while at < end {
+        let block = source.read_range(at, (at + (1 << 20)).min(end))?;
+        if block.is_empty() {
+            break;
+        }
+        count += memchr::memchr_iter(b'\n', &block).count() as u64;
+        at += block.len() as u64;
+    }
+    Ok(count)
 }

@@ -1,56 +1,213 @@
-//! Damage: what a line that does not parse still holds.
+//! Damage: what is wrong with a session, and what of it can be had back.
+//!
+//! Reading passes over damage as pi does; here it is named. [`check`] goes over a whole session,
+//! in a few passes on all cores: lines that do not parse are taken apart ([`salvage`]), entries
+//! are looked into while they are validated, then links and turns are followed in the tree.
 
-use crate::json::scan::Window;
+mod code;
+mod facts;
+mod lines;
+mod links;
+mod place;
+pub mod salvage;
+mod turns;
+mod utf8;
 
-/// A line with more beginnings of objects than this is not searched further.
-const ATTEMPTS: usize = 256;
+use std::path::Path;
 
-/// The stretches of a line that are whole JSON objects with a `type`: records that were glued
-/// together, or that follow the torn beginning of another.
-pub fn records_in(line: &[u8]) -> Vec<std::ops::Range<usize>> {
-    let mut found: Vec<std::ops::Range<usize>> = Vec::new();
-    let starts = memchr::memmem::find_iter(line, b"{\"").take(ATTEMPTS);
-    for start in starts {
-        if found.last().is_some_and(|last| start < last.end) {
-            continue;
+use crate::error::{Error, Result};
+use crate::session::Session;
+use crate::store::discover::Places;
+use crate::store::header::{self, Migration, State};
+use crate::store::index::Ix;
+use crate::store::source::Source;
+
+pub use code::{Code, Severity};
+pub(crate) use links::hidden_branch;
+pub use salvage::records_in;
+
+/// Something that is wrong with a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// What it is.
+    pub code: Code,
+    /// The number of the line, from 1; `None` where it is about no line.
+    pub line_number: Option<u64>,
+    /// The bytes it is about: of its first, and behind its last. The LF of a line does not count.
+    pub span: Option<(u64, u64)>,
+    /// The id of the entry.
+    pub id: Option<String>,
+    /// What was found, for people.
+    pub message: String,
+    /// Whether repairing sets it right, and not only aside.
+    pub repairable: bool,
+}
+
+impl Finding {
+    fn new(code: Code, span: (u64, u64), message: impl Into<String>) -> Finding {
+        Finding {
+            code,
+            line_number: None,
+            span: Some(span),
+            id: None,
+            message: message.into(),
+            repairable: false,
         }
-        if let Some(len) = object_length(&line[start..]) {
-            let object = crate::json::Raw::new(&line[start..start + len]);
-            if object.get("type").is_some_and(crate::json::Raw::is_string) {
-                found.push(start..start + len);
-            }
+    }
+
+    fn of_file(code: Code, message: impl Into<String>) -> Finding {
+        Finding {
+            span: None,
+            ..Finding::new(code, (0, 0), message)
         }
+    }
+
+    fn of(session: &Session, code: Code, ix: Ix, message: impl Into<String>) -> Finding {
+        let index = session.index();
+        let id = index.id(ix).map(|_| index.id_text(ix).into_owned());
+        Finding {
+            id,
+            ..Finding::new(code, index.span(ix), message)
+        }
+    }
+
+    fn repairable(self) -> Finding {
+        Finding {
+            repairable: true,
+            ..self
+        }
+    }
+}
+
+/// Checks the session in a file, in the order of its lines. A file that is no session is a
+/// finding, too; one that cannot be read is an error.
+pub fn check_file(path: &Path, places: &Places) -> Result<Vec<Finding>> {
+    match Session::open(path) {
+        Ok(session) => {
+            let mut found = check(&session)?;
+            found.extend(place::check(&session, places)?);
+            number(&session, &mut found)?;
+            Ok(found)
+        }
+        Err(Error::NotASession { reason, .. }) => {
+            let found = no_session(&Source::open(path)?, &reason);
+            found.map_err(Error::io("read", path))
+        }
+        Err(e) => Err(e),
+    }
+}
+
+/// Checks a session that is no file. See [`check_file`].
+pub fn check_bytes(bytes: Vec<u8>) -> Result<Vec<Finding>> {
+    let name = Path::new("standard input");
+    let found = header::find(&bytes.as_slice(), bytes.len() as u64, name);
+    if let Err(Error::NotASession { reason, .. }) = found {
+        let found = no_session(&Source::Memory(bytes), &reason);
+        return found.map_err(Error::io("read", name));
+    }
+    let session = Session::from_bytes(bytes)?;
+    let mut found = check(&session)?;
+    number(&session, &mut found)?;
+    Ok(found)
+}
+
+/// Checks what the bytes of a session say. Lines are not numbered.
+pub(crate) fn check(session: &Session) -> Result<Vec<Finding>> {
+    let facts: facts::Facts = session.pass_all::<facts::Facts>()?.into_iter().collect();
+    let mut found = about_header(session);
+    found.extend(lines::check(session)?);
+    found.extend(facts.check(session)?);
+    found.extend(links::check(session, &facts)?);
+    found.extend(turns::check(session, &facts)?);
+    found.extend(utf8::check(session)?);
+    Ok(found)
+}
+
+/// Numbers the lines and puts the findings in their order; those about no line come first.
+fn number(session: &Session, found: &mut [Finding]) -> Result<()> {
+    found.sort_by_key(|finding| (finding.span, finding.code));
+    let starts = found.iter().filter_map(|f| f.span).map(|(start, _)| start);
+    let mut numbers = session.line_numbers(starts)?.into_iter();
+    for finding in found.iter_mut().filter(|f| f.span.is_some()) {
+        finding.line_number = numbers.next();
+    }
+    Ok(())
+}
+
+fn about_header(session: &Session) -> Vec<Finding> {
+    let header = session.header();
+    let span = session.header_span();
+    let line = span.unwrap_or((0, 0));
+    let mut found = Vec::new();
+    match session.state() {
+        State::Fine => {}
+        State::ByteOrderMark => found.push(
+            Finding::new(
+                Code::Bom,
+                (0, 3),
+                "a byte order mark stands before the header",
+            )
+            .repairable(),
+        ),
+        State::HeaderNotFirst => found.push(
+            Finding::new(
+                Code::HeaderNotFirst,
+                line,
+                "the header is not the first record",
+            )
+            .repairable(),
+        ),
+        State::NoHeader => found.push(
+            Finding::new(Code::NoHeader, line, "there are entries, but no header").repairable(),
+        ),
+    }
+    if span.is_some() {
+        if header.is_newer() {
+            let message = format!("the version is {}; pis knows 3", header.version);
+            found.push(Finding::new(Code::NewerVersion, line, message));
+        } else if header.version < 3.0 {
+            let version = header.version.max(1.0);
+            found.push(
+                Finding::new(
+                    Code::OldVersion,
+                    line,
+                    format!("the version is {version}; pi writes the file anew when it opens it"),
+                )
+                .repairable(),
+            );
+        } else if !header.version_is_number() {
+            let message = "the version is no number, which pi takes for the newest";
+            found.push(Finding::new(Code::BadVersion, line, message));
+        }
+    }
+    if session.migration() == Migration::Ids && header.version >= 3.0 {
+        let message = "the version is 3, but no entry has an id: the entries are of version 1";
+        found.push(Finding::new(Code::NoIds, line, message).repairable());
     }
     found
 }
 
-/// The length of the JSON object at the start of the bytes.
-fn object_length(bytes: &[u8]) -> Option<usize> {
-    let mut window = Window::new(&bytes, 0, bytes.len() as u64);
-    window.skip_value().ok()?;
-    usize::try_from(window.offset()).ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::records_in;
-
-    #[test]
-    fn whole_records_are_found_in_broken_lines() {
-        let a = r#"{"type":"message","id":"a"}"#;
-        let b = r#"{"type":"message","id":"b","message":{"content":[{"type":"text"}]}}"#;
-        for (line, wanted) in [
-            (format!("{a}{b}"), vec![a, b]),
-            (format!("{a}  {b}"), vec![a, b]),
-            (format!("{}{b}", &a[..20]), vec![b]),
-            (format!("\0\0\0{b}"), vec![b]),
-            (a[..20].to_owned(), vec![]),
-        ] {
-            let found: Vec<_> = records_in(line.as_bytes())
-                .into_iter()
-                .map(|r| &line[r])
-                .collect();
-            assert_eq!(found, wanted, "{line}");
-        }
+/// What a file is that no session begins in.
+fn no_session(source: &Source, reason: &str) -> std::io::Result<Vec<Finding>> {
+    let len = source.len();
+    let broken = lines::broken(source, 0, len, len)?;
+    let is_one = broken.iter().any(|finding| finding.repairable);
+    let mut found = Vec::new();
+    if is_one {
+        // Its first lines are broken, the header among them.
+        found.extend(broken);
+    } else if len == 0 || header::is_blank(source, len)? {
+        found.push(Finding::new(
+            Code::Empty,
+            (0, len),
+            "there is nothing in the file",
+        ));
+    } else {
+        found.push(Finding::new(Code::NotASession, (0, len), reason));
     }
+    for finding in &mut found {
+        let start = finding.span.map_or(0, |(start, _)| start);
+        finding.line_number = Some(crate::session::line_ends(source, 0, start)? + 1);
+    }
+    Ok(found)
 }

@@ -122,6 +122,7 @@ commands! {
     SetLeaf => plumbing::set_leaf::SetLeaf,
     Append => plumbing::append::Append,
     Init => plumbing::init::Init,
+    Fsck => plumbing::fsck::Fsck,
     Checkout => porcelain::checkout::Checkout,
     Undo => porcelain::undo::Undo,
     Reflog => porcelain::reflog::Reflog,

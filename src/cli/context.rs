@@ -180,16 +180,20 @@ impl Context {
                 Err(Failure::usage("standard input is no file")
                     .hint("name a session with '-s FILE'"))
             }
-            Some(name) => Ok(self.places.find(name, &name_of)?),
+            Some(name) => self.find_file(name),
             None => Ok(self.places.newest()?),
         }
+    }
+
+    /// The file of the session with a name.
+    pub fn find_file(&self, name: &str) -> Result<PathBuf, Failure> {
+        Ok(self.places.find(name, &name_of)?)
     }
 
     /// The session with a name: a path, an id, a unique beginning or name, `-`.
     pub fn open(&self, name: &str) -> Result<Rc<Session>, Failure> {
         if name != "-" {
-            let path = self.places.find(name, &name_of)?;
-            return self.open_file(&path);
+            return self.open_file(&self.find_file(name)?);
         }
         let path = PathBuf::from("-");
         if let Some(session) = self.already_open(&path) {

@@ -22,7 +22,7 @@ use crate::store::header;
 pub type NameOf<'a> = &'a dyn Fn(&Path) -> Option<String>;
 
 /// A header has to end within this much of a file for pi to take it for the newest session.
-const HEADER_LIMIT: u64 = 1024 * 1024;
+pub const HEADER_LIMIT: u64 = 1024 * 1024;
 
 /// As many candidates are listed in an error.
 const LISTED: usize = 20;

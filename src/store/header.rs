@@ -1,7 +1,7 @@
 //! The header of a session, and how pi finds it: the first line that parses.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::entry::Kind;
 use crate::error::{Error, Result};
@@ -90,6 +90,20 @@ impl Header {
         } else {
             Migration::None
         }
+    }
+
+    /// The file that the session was forked or copied from, which need not be there. A relative
+    /// path is meant from the directory of the session's project, where pi ran.
+    pub fn parent_path(&self) -> Option<PathBuf> {
+        let path = self.parent_session.as_deref()?;
+        let base = self.cwd.as_deref().unwrap_or_default();
+        (!path.is_empty()).then(|| Path::new(base).join(path))
+    }
+
+    /// Whether the version is a number, as it should be. (None at all is version 1.)
+    pub fn version_is_number(&self) -> bool {
+        let version = Raw::new(&self.line).get("version");
+        version.is_none_or(Raw::is_number)
     }
 
     /// Whether the version is one that pis knows how to write.
@@ -191,6 +205,19 @@ pub fn read_for_discovery(path: &Path, limit: u64) -> Option<Header> {
         return None;
     }
     Header::read(&record.line)
+}
+
+/// Whether a file holds nothing but white space.
+pub(crate) fn is_blank(source: &dyn ReadAt, len: u64) -> io::Result<bool> {
+    let mut window = Window::new(source, 0, len);
+    while window.offset() < len {
+        let (line, _) = window.line(|w| w.members(|w, _| w.skip_value().map(|_| ())));
+        if line != Line::Blank {
+            return Ok(false);
+        }
+    }
+    window.take_error()?;
+    Ok(true)
 }
 
 fn is_header(line: &[u8]) -> bool {

@@ -409,6 +409,9 @@ pub(crate) trait Along: Default + Send {
     /// The entry's message begins, perhaps once more: the last one counts.
     fn begin_message(&mut self) {}
 
+    /// The message that begins is an object.
+    fn enter_message(&mut self) {}
+
     /// Passes the value of one of the entry's own keys.
     fn member(&mut self, window: &mut Window<'_>, _: Key) -> Result<(), Bad> {
         window.skip_value().map(|_| ())
@@ -594,6 +597,7 @@ impl Head {
                     self.clear_role();
                     along.begin_message();
                     if w.enter_object()? {
+                        along.enter_message();
                         w.members(|w, key| {
                             if key != Key::Role {
                                 return along.message_member(w, key);

@@ -181,12 +181,9 @@ fn real(path: &Path) -> PathBuf {
 }
 
 impl Summary {
-    /// The file that this session was forked or copied from, which need not be there. A relative
-    /// path is meant from the directory of the session's project, where pi ran.
+    /// The file that this session was forked or copied from, which need not be there.
     pub fn parent(&self) -> Option<PathBuf> {
-        let path = self.header.parent_session.as_deref()?;
-        let base = self.header.cwd.as_deref().unwrap_or_default();
-        (!path.is_empty()).then(|| Path::new(base).join(path))
+        self.header.parent_path()
     }
 
     /// Whether it was forked from no other session, or from one that is gone.

@@ -6,7 +6,6 @@ use crate::rev::syntax::quote_name;
 use crate::session::Session;
 use crate::store::header::{Migration, State};
 use crate::store::index::{Ix, Odd, Oddity, ParentId};
-use crate::store::moves;
 use crate::tree::{Parent, Tree};
 
 /// Tells what is odd about a session, as far as it was read.
@@ -202,35 +201,12 @@ fn tell_tree(ui: &Ui, session: &Session, tree: &Tree) -> Result<()> {
 
 /// Tells when the last line of the file, which is only bookkeeping, hides a newer branch.
 fn tell_hidden_branch(ui: &Ui, session: &Session) -> Result<()> {
-    let leaf = session.leaf()?;
-    let Some(ix) = leaf.ix.filter(|_| !leaf.from_pointer) else {
+    let Some(newest) = crate::check::hidden_branch(session)? else {
         return Ok(());
     };
-    if !session.kind(ix).is_bookkeeping() {
+    let Some(ix) = session.leaf()?.ix else {
         return Ok(());
-    }
-    let newest = {
-        let index = session.index();
-        index
-            .newest_first()
-            .find(|&ix| index.kind(ix).is_message_like() && index.is_current(ix))
     };
-    let Some(newest) = newest else { return Ok(()) };
-    for above in session.ancestors(ix) {
-        // Numbers count from the end: a greater one is older.
-        match above? {
-            above if above == newest => return Ok(()),
-            above if above > newest => break,
-            _ => {}
-        }
-    }
-    // Where pis put the leaf, somebody wanted it to be. (The session may be what it was before the
-    // newest move, which this command made.)
-    let moved = session.path().map(moves::read).unwrap_or_default();
-    let id = Some(session.id(ix));
-    if moved.iter().any(|step| step.new == id) {
-        return Ok(());
-    }
     let kind = session.kind(ix).name().unwrap_or("entry");
     ui.note(
         "hidden-branch",

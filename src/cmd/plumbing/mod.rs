@@ -5,6 +5,7 @@ pub(crate) mod cat_entry;
 pub(crate) mod context;
 pub(crate) mod for_each_label;
 pub(crate) mod for_each_tip;
+pub(crate) mod fsck;
 pub(crate) mod init;
 pub(crate) mod ls_entries;
 pub(crate) mod merge_base;

@@ -1,0 +1,408 @@
+//! What a stretch of a file that does not parse still holds: whole records, and what is left
+//! between them.
+//!
+//! Lines break in few ways: a write that was cut off and another one behind it, two writes without
+//! a newline between them, blocks of a disk that were never written and read as NULs, a program
+//! that put raw line ends or control characters into a string. All of them leave whole records
+//! beside the break, and a record begins with `{"type":"…"`, which no string can hold unescaped.
+
+use std::ops::Range;
+
+use crate::entry::Kind;
+use crate::json::scan::{ReadAt, Window};
+use crate::json::{Raw, is_valid};
+
+/// What a part of such a stretch is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum What {
+    /// A whole record as it is stored.
+    Record,
+    /// A record that is whole once control characters in its strings, line ends among them, are
+    /// escaped: its line.
+    Mended(Vec<u8>),
+    /// JSON, but no record; true where JavaScript takes the value for true.
+    Value(bool),
+    /// The rest of a record, or anything else.
+    Fragment,
+    /// NULs.
+    Nul,
+}
+
+/// A part of a stretch of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece {
+    /// Offset of its first byte.
+    pub start: u64,
+    /// Offset behind its last byte.
+    pub end: u64,
+    /// What it is.
+    pub what: What,
+}
+
+impl Piece {
+    /// Whether it is a record.
+    pub fn is_record(&self) -> bool {
+        matches!(self.what, What::Record | What::Mended(_))
+    }
+}
+
+/// How much is read at once while NULs are passed.
+const BLOCK: usize = 256 * 1024;
+
+/// So many places are tried at which a record of an unknown kind could begin.
+const ATTEMPTS: usize = 256;
+
+/// Each byte is looked at so often at most, on the average, before a search for records ends: in
+/// nothing but beginnings every one would be followed to the end.
+const PATIENCE: usize = 16;
+
+/// The parts of a stretch of a file, in order; white space between them is left out. NULs are
+/// passed without holding them; what stands between NULs is held in memory.
+pub fn salvage(source: &dyn ReadAt, start: u64, end: u64) -> std::io::Result<Vec<Piece>> {
+    let mut pieces = Vec::new();
+    let mut held = Vec::new();
+    let mut block = vec![0; BLOCK];
+    let mut at = start;
+    while at < end {
+        let want = usize::try_from(end - at).map_or(BLOCK, |n| n.min(BLOCK));
+        let read = match source.read_at(&mut block[..want], at) {
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => continue,
+            read => read?,
+        };
+        if read == 0 {
+            break;
+        }
+        let mut rest = &block[..read];
+        while !rest.is_empty() {
+            let nuls = rest.iter().take_while(|b| **b == 0).count();
+            if nuls > 0 {
+                flush(&mut held, at, &mut pieces);
+                let next = at + nuls as u64;
+                match pieces.last_mut() {
+                    Some(last) if last.what == What::Nul && last.end == at => last.end = next,
+                    _ => pieces.push(piece(at, next, What::Nul)),
+                }
+                at = next;
+                rest = &rest[nuls..];
+            }
+            let text = memchr::memchr(0, rest).unwrap_or(rest.len());
+            held.extend_from_slice(&rest[..text]);
+            at += text as u64;
+            rest = &rest[text..];
+        }
+    }
+    flush(&mut held, at, &mut pieces);
+    Ok(pieces)
+}
+
+/// Takes apart the bytes before `end` that are held.
+fn flush(held: &mut Vec<u8>, end: u64, pieces: &mut Vec<Piece>) {
+    let start = end - held.len() as u64;
+    let found = parts(held);
+    pieces.extend(
+        found
+            .into_iter()
+            .map(|(range, what)| piece(start + range.start as u64, start + range.end as u64, what)),
+    );
+    held.clear();
+}
+
+fn piece(start: u64, end: u64, what: What) -> Piece {
+    Piece { start, end, what }
+}
+
+/// The whole records in a line that does not parse.
+pub fn records_in(line: &[u8]) -> Vec<Range<usize>> {
+    let parts = parts(line).into_iter();
+    parts
+        .filter(|(_, what)| matches!(what, What::Record | What::Mended(_)))
+        .map(|(range, _)| range)
+        .collect()
+}
+
+/// The parts of bytes that are held.
+fn parts(bytes: &[u8]) -> Vec<(Range<usize>, What)> {
+    let mut found = Vec::new();
+    let mut budget = Budget {
+        attempts: ATTEMPTS,
+        bytes: (1 << 10) + bytes.len().saturating_mul(PATIENCE),
+    };
+    let mut at = 0;
+    // Where the fragment at hand begins.
+    let mut fragment: Option<usize> = None;
+    while at < bytes.len() {
+        let rest = &bytes[at..];
+        let first = rest[0];
+        if first == b'\n' || (fragment.is_none() && first.is_ascii_whitespace()) {
+            close(bytes, fragment.take(), at, &mut found);
+            at += 1;
+            continue;
+        }
+        if first == b'{'
+            && let Some((len, what)) = record(rest, &mut budget)
+        {
+            close(bytes, fragment.take(), at, &mut found);
+            found.push((at..at + len, what));
+            at += len;
+            continue;
+        }
+        let line = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+        let value = rest[..line].trim_ascii_end();
+        if fragment.is_none() && is_valid(value) {
+            let truthy = Raw::new(value).is_truthy();
+            found.push((at..at + value.len(), What::Value(truthy)));
+            at += line;
+            continue;
+        }
+        fragment.get_or_insert(at);
+        let next = memchr::memmem::find(&rest[1..line.max(1)], b"{\"");
+        at += next.map_or(line, |next| next + 1);
+    }
+    close(bytes, fragment, bytes.len(), &mut found);
+    found
+}
+
+fn close(bytes: &[u8], fragment: Option<usize>, end: usize, found: &mut Vec<(Range<usize>, What)>) {
+    if let Some(start) = fragment {
+        let len = bytes[start..end].trim_ascii_end().len();
+        found.push((start..start + len, What::Fragment));
+    }
+}
+
+/// What a search for records may still cost.
+struct Budget {
+    attempts: usize,
+    bytes: usize,
+}
+
+/// The record that begins with the bytes, if they do.
+fn record(bytes: &[u8], budget: &mut Budget) -> Option<(usize, What)> {
+    let certain = begins_entry(bytes);
+    if !certain {
+        budget.attempts = budget.attempts.checked_sub(1)?;
+    }
+    let mut window = Window::new(&bytes, 0, bytes.len() as u64);
+    let passed = window.skip_value();
+    let len = usize::try_from(window.offset()).ok()?;
+    budget.bytes = budget.bytes.checked_sub(len)?;
+    if passed.is_ok() {
+        return is_record(&bytes[..len]).then_some((len, What::Record));
+    }
+    if !certain {
+        return None;
+    }
+    let (len, line) = mend(bytes, &mut budget.bytes)?;
+    (is_valid(&line) && is_record(&line)).then_some((len, What::Mended(line)))
+}
+
+/// Whether the bytes begin as entries do: with their type, a known one.
+fn begins_entry(bytes: &[u8]) -> bool {
+    let Some(name) = bytes.strip_prefix(b"{\"type\":\"") else {
+        return false;
+    };
+    let name = name.split(|b| *b == b'"').next().unwrap_or_default();
+    Kind::of(name) != Kind::Other
+}
+
+/// Whether an object is a header or an entry, and not a part of one.
+fn is_record(object: &[u8]) -> bool {
+    let raw = Raw::new(object);
+    let has = |key: &str| raw.get(key).is_some();
+    let Some(kind) = raw.str("type") else {
+        return false;
+    };
+    match Kind::of(kind.as_bytes()) {
+        Kind::Session => raw.str("id").is_some(),
+        // Blocks of a message have a type, too, and calls an id.
+        Kind::Other => has("id") && (has("parentId") || has("timestamp")),
+        _ => has("timestamp") || has("id"),
+    }
+}
+
+/// The object at the start of the bytes, as a line: control characters in its strings escaped,
+/// line ends between its tokens as spaces. `None` where it has no end before the next record.
+/// Whether it is valid is left to the caller.
+fn mend(bytes: &[u8], budget: &mut usize) -> Option<(usize, Vec<u8>)> {
+    let mut line = Vec::new();
+    let mut depth = 0usize;
+    let mut in_string = false;
+    let mut at = 0;
+    while let Some(&b) = bytes.get(at) {
+        at += 1;
+        *budget = budget.checked_sub(1)?;
+        match b {
+            b'{' if in_string && begins_entry(&bytes[at - 1..]) => return None,
+            b'\\' if in_string => {
+                line.push(b);
+                line.push(*bytes.get(at)?);
+                at += 1;
+                continue;
+            }
+            b'"' => in_string = !in_string,
+            b'{' | b'[' if !in_string => depth += 1,
+            b'}' | b']' if !in_string => depth = depth.checked_sub(1)?,
+            b'\n' if !in_string => {
+                if begins_entry(&bytes[at..]) {
+                    return None;
+                }
+                line.push(b' ');
+                continue;
+            }
+            0..0x20 if in_string => {
+                match b {
+                    b'\n' => line.extend_from_slice(b"\\n"),
+                    b'\r' => line.extend_from_slice(b"\\r"),
+                    b'\t' => line.extend_from_slice(b"\\t"),
+                    _ => line.extend_from_slice(format!("\\u{b:04x}").as_bytes()),
+                }
+                continue;
+            }
+            _ => {}
+        }
+        line.push(b);
+        if depth == 0 && !in_string {
+            return Some((at, line));
+        }
+    }
+    None
+}
+
+/// The id and the parent that the beginning of a record names, as far as it was written.
+pub fn head_of(fragment: &[u8]) -> Option<(String, Option<String>)> {
+    let raw = Raw::new(fragment);
+    let id = raw.get("id")?.as_id()?;
+    Some((id, raw.get("parentId").and_then(Raw::as_id)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: &str =
+        r#"{"type":"message","id":"a","message":{"content":[{"type":"text","text":"x"}]}}"#;
+    const B: &str = r#"{"type":"label","id":"b","parentId":"a","targetId":"a"}"#;
+
+    fn found(bytes: &[u8]) -> Vec<(&str, String)> {
+        let name = |what: &What| match what {
+            What::Record => "record",
+            What::Mended(_) => "mended",
+            What::Value(true) => "value",
+            What::Value(false) => "nothing",
+            What::Fragment => "fragment",
+            What::Nul => "nul",
+        };
+        let text = |piece: &Piece| match &piece.what {
+            What::Mended(line) => String::from_utf8_lossy(line).into_owned(),
+            _ => {
+                let at = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+                String::from_utf8_lossy(&bytes[at(piece.start)..at(piece.end)]).into_owned()
+            }
+        };
+        let pieces = salvage(&bytes, 0, bytes.len() as u64).unwrap_or_default();
+        pieces.iter().map(|p| (name(&p.what), text(p))).collect()
+    }
+
+    #[test]
+    fn whole_records_are_found_beside_what_is_broken() {
+        let torn = &A[..60];
+        for (bytes, wanted) in [
+            (format!("{A}{B}"), vec![("record", A), ("record", B)]),
+            (format!("{A}  {B} \r"), vec![("record", A), ("record", B)]),
+            (
+                format!("{torn}{B}"),
+                vec![("fragment", torn), ("record", B)],
+            ),
+            (
+                format!("{torn}{B}{torn}\n\n{A}"),
+                vec![
+                    ("fragment", torn),
+                    ("record", B),
+                    ("fragment", torn),
+                    ("record", A),
+                ],
+            ),
+            // Cut off where a value may follow, the next record looks like that value.
+            (
+                format!("{}{B}", &A[..37]),
+                vec![("fragment", &A[..37]), ("record", B)],
+            ),
+            (
+                format!("\0\0\0{A}\0"),
+                vec![("nul", "\0\0\0"), ("record", A), ("nul", "\0")],
+            ),
+            (torn.to_owned(), vec![("fragment", torn)]),
+            (
+                format!("{A}xyz\nnot json"),
+                vec![("record", A), ("fragment", "xyz"), ("fragment", "not json")],
+            ),
+            (
+                "42\nnull\n[1]\n{\"a\":1}".to_owned(),
+                vec![
+                    ("value", "42"),
+                    ("nothing", "null"),
+                    ("value", "[1]"),
+                    ("value", "{\"a\":1}"),
+                ],
+            ),
+            (" \r\n\t\n".to_owned(), vec![]),
+        ] {
+            let wanted: Vec<_> = wanted.into_iter().map(|(n, t)| (n, t.to_owned())).collect();
+            assert_eq!(found(bytes.as_bytes()), wanted, "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn raw_control_characters_are_escaped() {
+        let with = |text: &str| A.replace("\"x\"", &format!("\"{text}\""));
+        for (raw, escaped) in [
+            ("one\ntwo", "one\\ntwo"),
+            ("\n\none\r\n\n", "\\n\\none\\r\\n\\n"),
+            ("\u{1b}[0m\t{", "\\u001b[0m\\t{"),
+            ("a\\\"\nb", "a\\\"\\nb"),
+        ] {
+            let bytes = with(raw);
+            assert_eq!(found(bytes.as_bytes()), [("mended", with(escaped))]);
+        }
+        let laid_out = A.replace(',', ",\n  ");
+        assert_eq!(
+            found(laid_out.as_bytes()),
+            [("mended", A.replace(',', ",   "))]
+        );
+        // A record that was cut off inside a string does not swallow the next one.
+        let torn = format!("{}\n{}\n{B}", &A[..72], with("\u{1}"));
+        let wanted = [
+            ("fragment", A[..72].to_owned()),
+            ("mended", with("\\u0001")),
+            ("record", B.to_owned()),
+        ];
+        assert_eq!(found(torn.as_bytes()), wanted);
+    }
+
+    #[test]
+    fn a_fragment_tells_what_it_was() {
+        let head = |text: &str| head_of(text.as_bytes());
+        let a = |parent: Option<&str>| Some(("a".to_owned(), parent.map(str::to_owned)));
+        assert_eq!(
+            head(r#"{"type":"message","id":"a","parentId":"b","ti"#),
+            a(Some("b"))
+        );
+        assert_eq!(
+            head(r#"{"type":"message","id":"a","parentId":null,"ti"#),
+            a(None)
+        );
+        assert_eq!(head(r#"{"type":"message","id":"a","par"#), a(None));
+        assert_eq!(head(r#"{"type":"mess"#), None);
+        assert_eq!(head("xyz"), None);
+    }
+
+    #[test]
+    fn much_that_is_broken_takes_no_time() {
+        let many = format!(
+            "{}{{\"type\":\"x\",",
+            "{\"type\":\"message\",\"a\":[".repeat(8_000)
+        );
+        let start = std::time::Instant::now();
+        assert_eq!(found(many.as_bytes()).len(), 1);
+        assert!(start.elapsed().as_secs() < 10);
+    }
+}
