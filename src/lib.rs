@@ -4,8 +4,8 @@
 //! The rooms are ordered: bytes ([`json`]) → entries ([`entry`]) → the file ([`store`]) → the tree
 //! ([`tree`]) → an open [`session`], which can be [followed](follow) and [searched](search) →
 //! revisions ([`rev`]) → what is wrong ([`check`]) → what a model sees ([`context`]) and what it
-//! took ([`stats`]) → changes ([`write`]) → what people see (`ui`, `cli`, `cmd`). A module imports
-//! only from rooms before it, and everything up to [`write`] takes data and gives data: no
+//! took ([`stats`]) → changes ([`mod@write`]) and [`repair`] → what people see (`ui`, `cli`, `cmd`). A module imports
+//! only from rooms before it, and everything up to [`repair`] takes data and gives data: no
 //! terminal, no argument parser, no environment, no clock.
 
 pub mod check;
@@ -16,6 +16,7 @@ pub mod entry;
 pub mod error;
 pub mod follow;
 pub mod json;
+pub mod repair;
 pub mod rev;
 pub mod search;
 pub mod session;

@@ -60,7 +60,12 @@ impl Session {
 
     /// A session whose bytes came from elsewhere, such as standard input.
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Session> {
-        Session::new(Source::Memory(bytes), None)
+        Session::of(Source::Memory(bytes.into()))
+    }
+
+    /// A session whose bytes are at hand.
+    pub(crate) fn of(source: Source) -> Result<Session> {
+        Session::new(source, None)
     }
 
     fn new(source: Source, path: Option<PathBuf>) -> Result<Session> {
@@ -518,33 +523,8 @@ impl Session {
         Ok(numbers.first().copied().unwrap_or(1))
     }
 
-    /// The numbers, from 1, of the lines that hold these offsets. Much is read once where the
-    /// offsets ascend.
+    /// The numbers, from 1, of the lines that hold these offsets, which should ascend.
     pub(crate) fn line_numbers(&self, offsets: impl IntoIterator<Item = u64>) -> Result<Vec<u64>> {
-        let (mut at, mut count) = (0, 1);
-        let mut numbers = Vec::new();
-        for offset in offsets {
-            if offset < at {
-                (at, count) = (0, 1);
-            }
-            count += line_ends(&self.source, at, offset).map_err(self.io_error())?;
-            at = offset;
-            numbers.push(count);
-        }
-        Ok(numbers)
+        self.source.line_numbers(offsets).map_err(self.io_error())
     }
-}
-
-/// How many lines end in a stretch.
-pub(crate) fn line_ends(source: &Source, start: u64, end: u64) -> std::io::Result<u64> {
-    let (mut at, mut count) = (start, 0);
-    while at < end {
-        let block = source.read_range(at, (at + (1 << 20)).min(end))?;
-        if block.is_empty() {
-            break;
-        }
-        count += memchr::memchr_iter(b'\n', &block).count() as u64;
-        at += block.len() as u64;
-    }
-    Ok(count)
 }

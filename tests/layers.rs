@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// The rooms, each before those that may import from it. An entry of `src` that is not here fails.
 const ROOMS: &[&str] = &[
     "time", "json", "error", "entry", "store", "tree", "session", "follow", "search", "rev",
-    "check", "context", "stats", "write", "ui", "cli", "cmd",
+    "check", "context", "stats", "write", "repair", "ui", "cli", "cmd",
 ];
 
 /// The first room that belongs to what people see; those before it are the core.

@@ -115,5 +115,5 @@ codes! {
     CallWithoutResult "call-without-result" Info "a tool call that nothing answers; pi answers it with an error"
     ResultWithoutCall "result-without-call" Warning "a tool result without a call above it; model servers refuse it"
     RepeatedResult "repeated-result" Warning "a tool result whose call was answered or left already"
-    AssistantAfterAssistant "assistant-after-assistant" Warning "an answer follows an answer, with no word in between"
+    AssistantAfterAssistant "assistant-after-assistant" Info "an answer follows an answer, with no word in between; some model servers refuse that"
 }

@@ -11,7 +11,7 @@ use crate::store::index::{Along, Ix, Passed};
 
 /// What is kept of an entry.
 #[derive(Debug, Default)]
-pub(super) struct Fact {
+pub(crate) struct Fact {
     /// What is wrong with it by itself.
     wrong: Vec<Code>,
     /// The ids of the tool calls in it.
@@ -24,7 +24,7 @@ pub(super) struct Fact {
 
 /// What is kept of all entries, in file order.
 #[derive(Debug, Default)]
-pub(super) struct Facts {
+pub(crate) struct Facts {
     entries: Vec<Fact>,
     line: Line,
     nothing: Fact,
@@ -269,8 +269,13 @@ impl Facts {
         fact.unwrap_or(&self.nothing)
     }
 
+    /// Goes through all entries of a session.
+    pub(crate) fn of_all(session: &Session) -> Result<Facts> {
+        Ok(session.pass_all::<Facts>()?.into_iter().collect())
+    }
+
     /// What is wrong with an entry by itself.
-    pub(super) fn wrong(&self, ix: Ix) -> &[Code] {
+    pub(crate) fn wrong(&self, ix: Ix) -> &[Code] {
         &self.of(ix).wrong
     }
 

@@ -7,14 +7,22 @@ use super::{Code, Finding};
 use crate::error::Result;
 use crate::json::Raw;
 use crate::session::Session;
-use crate::store::index::Odd;
+use crate::store::index::{Index, Odd};
 use crate::store::source::Source;
 
 /// Checks the lines of a session that are no entries.
 pub(super) fn check(session: &Session) -> Result<Vec<Finding>> {
     let (source, size) = (session.source(), session.size());
     let mut found = Vec::new();
-    for (start, end) in gaps(session) {
+    let mut stretches = gaps(&session.index());
+    // What stands before the first record is not in the index.
+    let first = session.index().file_order().next();
+    let first = first.map(|ix| session.index().span(ix).0);
+    let header = session.header_span().map(|(start, _)| start);
+    if let Some(first) = first.into_iter().chain(header).min() {
+        stretches.insert(0, (session.first_byte(), first));
+    }
+    for (start, end) in stretches {
         found.extend(broken(source, start, end, size).map_err(session.io_error())?);
     }
     for odd in session.oddities() {
@@ -36,33 +44,26 @@ pub(super) fn check(session: &Session) -> Result<Vec<Finding>> {
 }
 
 /// The stretches between entries and headers that hold something else, in file order.
-pub(crate) fn gaps(session: &Session) -> Vec<(u64, u64)> {
-    let index = session.index();
+pub(crate) fn gaps(index: &Index) -> Vec<(u64, u64)> {
     let starts: Vec<u64> = index.file_order().map(|ix| index.span(ix).0).collect();
-    let next_entry = |at: u64| starts.partition_point(|start| *start < at);
     let mut gaps: Vec<(u64, u64)> = Vec::new();
-    // What stands before the header is not in the index.
-    let floor = session.header_span().map_or(0, |(start, _)| start);
-    let first = starts.first().map_or(floor, |start| floor.min(*start));
-    if first > session.first_byte() {
-        gaps.push((session.first_byte(), first));
-    }
-    let mut after = None;
+    // The place of the entry that follows the stretch at hand.
+    let mut at_hand = None;
     for odd in index.oddities() {
         match odd.what {
             Odd::NoId => continue,
             Odd::Header => {
-                after = None;
+                at_hand = None;
                 continue;
             }
             Odd::Unparseable(_) | Odd::TornTail | Odd::NotObject(_) => {}
         }
-        let place = next_entry(odd.start);
+        let next = starts.partition_point(|start| *start < odd.start);
         match gaps.last_mut() {
-            Some(gap) if after == Some(place) => gap.1 = odd.end,
+            Some(gap) if at_hand == Some(next) => gap.1 = odd.end,
             _ => gaps.push((odd.start, odd.end)),
         }
-        after = Some(place);
+        at_hand = Some(next);
     }
     gaps
 }

@@ -23,6 +23,8 @@ use crate::store::index::Ix;
 use crate::store::source::Source;
 
 pub use code::{Code, Severity};
+pub(crate) use facts::Facts;
+pub(crate) use lines::gaps;
 pub(crate) use links::hidden_branch;
 pub use salvage::records_in;
 
@@ -82,38 +84,37 @@ impl Finding {
 /// Checks the session in a file, in the order of its lines. A file that is no session is a
 /// finding, too; one that cannot be read is an error.
 pub fn check_file(path: &Path, places: &Places) -> Result<Vec<Finding>> {
-    match Session::open(path) {
+    check_opened(Session::open(path), || Source::open(path), places)
+}
+
+/// Checks a session that is no file. See [`check_file`].
+pub fn check_bytes(bytes: Vec<u8>, places: &Places) -> Result<Vec<Finding>> {
+    let source = Source::Memory(bytes.into());
+    check_opened(Session::of(source.clone()), || Ok(source), places)
+}
+
+fn check_opened(
+    session: Result<Session>,
+    source: impl FnOnce() -> Result<Source>,
+    places: &Places,
+) -> Result<Vec<Finding>> {
+    match session {
         Ok(session) => {
             let mut found = check(&session)?;
             found.extend(place::check(&session, places)?);
             number(&session, &mut found)?;
             Ok(found)
         }
-        Err(Error::NotASession { reason, .. }) => {
-            let found = no_session(&Source::open(path)?, &reason);
-            found.map_err(Error::io("read", path))
+        Err(Error::NotASession { reason, path }) => {
+            no_session(&source()?, &reason).map_err(Error::io("read", &path))
         }
         Err(e) => Err(e),
     }
 }
 
-/// Checks a session that is no file. See [`check_file`].
-pub fn check_bytes(bytes: Vec<u8>) -> Result<Vec<Finding>> {
-    let name = Path::new("standard input");
-    let found = header::find(&bytes.as_slice(), bytes.len() as u64, name);
-    if let Err(Error::NotASession { reason, .. }) = found {
-        let found = no_session(&Source::Memory(bytes), &reason);
-        return found.map_err(Error::io("read", name));
-    }
-    let session = Session::from_bytes(bytes)?;
-    let mut found = check(&session)?;
-    number(&session, &mut found)?;
-    Ok(found)
-}
-
-/// Checks what the bytes of a session say. Lines are not numbered.
+/// Checks what the bytes of a session say. Lines are not numbered, and in no order.
 pub(crate) fn check(session: &Session) -> Result<Vec<Finding>> {
-    let facts: facts::Facts = session.pass_all::<facts::Facts>()?.into_iter().collect();
+    let facts = Facts::of_all(session)?;
     let mut found = about_header(session);
     found.extend(lines::check(session)?);
     found.extend(facts.check(session)?);
@@ -124,7 +125,7 @@ pub(crate) fn check(session: &Session) -> Result<Vec<Finding>> {
 }
 
 /// Numbers the lines and puts the findings in their order; those about no line come first.
-fn number(session: &Session, found: &mut [Finding]) -> Result<()> {
+pub(crate) fn number(session: &Session, found: &mut [Finding]) -> Result<()> {
     found.sort_by_key(|finding| (finding.span, finding.code));
     let starts = found.iter().filter_map(|f| f.span).map(|(start, _)| start);
     let mut numbers = session.line_numbers(starts)?.into_iter();
@@ -205,9 +206,10 @@ fn no_session(source: &Source, reason: &str) -> std::io::Result<Vec<Finding>> {
     } else {
         found.push(Finding::new(Code::NotASession, (0, len), reason));
     }
-    for finding in &mut found {
-        let start = finding.span.map_or(0, |(start, _)| start);
-        finding.line_number = Some(crate::session::line_ends(source, 0, start)? + 1);
+    let starts = found.iter().filter_map(|f| f.span).map(|(start, _)| start);
+    let numbers = source.line_numbers(starts)?;
+    for (finding, number) in found.iter_mut().zip(numbers) {
+        finding.line_number = Some(number);
     }
     Ok(found)
 }

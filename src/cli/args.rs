@@ -123,6 +123,7 @@ commands! {
     Append => plumbing::append::Append,
     Init => plumbing::init::Init,
     Fsck => plumbing::fsck::Fsck,
+    Repair => plumbing::repair::Repair,
     Checkout => porcelain::checkout::Checkout,
     Undo => porcelain::undo::Undo,
     Reflog => porcelain::reflog::Reflog,

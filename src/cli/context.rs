@@ -99,15 +99,7 @@ impl Context {
             return Err(Failure::usage("standard input cannot be changed")
                 .hint("save the session to a file and name that with '-s FILE'"));
         };
-        if !force && self.is_inside_agent(path) {
-            return Err(Failure::from(Error::NotWritable {
-                session: path.to_owned(),
-                reason: "it is the session of the agent that runs this command, which would not \
-                         see the change and go on at its own leaf"
-                    .into(),
-                hint: "work on a copy ('pis clone'), or use --force".into(),
-            }));
-        }
+        self.keep_from_agent(path, force)?;
         let writer = Writer::open(path)?;
         // What was seen before the lock may have been half of another writer's line; the look
         // under it is the one to tell of, once.
@@ -119,6 +111,20 @@ impl Context {
         }
         drop(opened);
         Ok(writer)
+    }
+
+    /// Refuses to change the session of the agent that pis runs inside of, without `force`.
+    pub fn keep_from_agent(&self, path: &Path, force: bool) -> Result<(), Failure> {
+        if !force && self.is_inside_agent(path) {
+            return Err(Failure::from(Error::NotWritable {
+                session: path.to_owned(),
+                reason: "it is the session of the agent that runs this command, which would not \
+                         see the change and go on at its own leaf"
+                    .into(),
+                hint: "work on a copy ('pis clone'), or use --force".into(),
+            }));
+        }
+        Ok(())
     }
 
     /// Whether pis runs inside the agent whose session this is.

@@ -4,13 +4,14 @@ use crate::json::Raw;
 
 /// The object with a key set to JSON text. Where the key stands already, only the bytes of its
 /// value change (of its last value, which is the one that counts); else it is added at the end.
-pub fn set(object: &[u8], key: &str, value: &str) -> Vec<u8> {
+pub fn set(object: &[u8], key: &str, value: impl AsRef<[u8]>) -> Vec<u8> {
+    let value = value.as_ref();
     let raw = Raw::new(object);
     let line = raw.bytes();
     let mut out = Vec::with_capacity(line.len() + value.len() + key.len() + 4);
     if let Some((start, end)) = place(raw, key) {
         out.extend_from_slice(&line[..start]);
-        out.extend_from_slice(value.as_bytes());
+        out.extend_from_slice(value);
         out.extend_from_slice(&line[end..]);
         return out;
     }
@@ -19,7 +20,9 @@ pub fn set(object: &[u8], key: &str, value: &str) -> Vec<u8> {
     if raw.members().next().is_some() {
         out.push(b',');
     }
-    out.extend_from_slice(format!("\"{key}\":{value}}}").as_bytes());
+    out.extend_from_slice(format!("\"{key}\":").as_bytes());
+    out.extend_from_slice(value);
+    out.push(b'}');
     out
 }
 

@@ -1,8 +1,11 @@
 //! New session files: written beside their place, synced, then put there, never over another.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use tempfile::NamedTempFile;
+
+use super::source::Source;
 use crate::error::{Error, Result};
 
 /// Whether pi 1.6.0 takes the text for a session id: letters, digits, `.`, `_` and `-`, with a
@@ -24,22 +27,60 @@ pub fn file_name(timestamp: &str, id: &str) -> String {
 
 /// Writes a file that must not exist yet, whole or not at all, readable by its owner only.
 pub fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
+    write_new_from(path, &Source::Memory(bytes.to_vec().into()))
+}
+
+/// Writes a file as [`write_new`] does, with the bytes of a source.
+pub fn write_new_from(path: &Path, source: &Source) -> Result<()> {
     let dir = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(dir).map_err(Error::io("create", dir))?;
-    // A temporary file has mode 0600, which it keeps.
-    let mut file = tempfile::Builder::new()
-        .prefix(".pis-")
-        .tempfile_in(dir)
-        .map_err(Error::io("write into", dir))?;
-    file.write_all(bytes).map_err(Error::io("write", path))?;
-    file.as_file()
-        .sync_all()
-        .map_err(Error::io("write", path))?;
+    let file = temporary(path, source)?;
     file.persist_noclobber(path)
         .map_err(|e| Error::io("create", path)(e.error))?;
     forget_former(path);
     sync_dir(dir);
     Ok(())
+}
+
+/// A file beside a path, with the bytes of a source, on disk. It goes away unless it is put into
+/// its place. Its mode is 0600.
+pub(super) fn temporary(path: &Path, source: &Source) -> Result<NamedTempFile> {
+    const BLOCK: usize = 1 << 20;
+    let dir = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::Builder::new()
+        .prefix(".pis-")
+        .tempfile_in(dir)
+        .map_err(Error::io("write into", dir))?;
+    let failed = || Error::io("write", path);
+    let mut at = 0;
+    while at < source.len() {
+        let block = source.read_range(at, (at + BLOCK as u64).min(source.len()));
+        let block = block.map_err(Error::io("read for", path))?;
+        if block.is_empty() {
+            let e = std::io::Error::other("the file was cut while it was read");
+            return Err(Error::io("read for", path)(e));
+        }
+        file.write_all(&block).map_err(failed())?;
+        at += block.len() as u64;
+    }
+    file.as_file().sync_all().map_err(failed())?;
+    Ok(file)
+}
+
+/// A path that is free: with a suffix to the file's name, and a number if need be.
+pub fn free_path(path: &Path, suffix: &str, extension: &str) -> PathBuf {
+    let named = |number: &str| {
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(format!("{suffix}{number}{extension}"));
+        path.with_file_name(name)
+    };
+    let mut numbers = std::iter::once(String::new()).chain((2..).map(|n: u64| n.to_string()));
+    let free = numbers.find_map(|number| {
+        let path = named(&number);
+        // A link to nowhere is no free place either.
+        std::fs::symlink_metadata(&path).is_err().then_some(path)
+    });
+    free.unwrap_or_else(|| named(""))
 }
 
 /// Removes what pis noted of a deleted session of that name. The new one may have its length and
@@ -54,7 +95,7 @@ fn forget_former(path: &Path) {
 }
 
 /// Makes a new name in a directory last. Not every file system can; the file itself is safe.
-fn sync_dir(dir: &Path) {
+pub(super) fn sync_dir(dir: &Path) {
     if let Ok(dir) = std::fs::File::open(dir) {
         let _ = dir.sync_all();
     }

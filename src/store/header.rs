@@ -225,7 +225,8 @@ fn is_header(line: &[u8]) -> bool {
     raw.str("type").is_some_and(|t| t == "session") && raw.str("id").is_some()
 }
 
-fn looks_like_entry(line: &[u8]) -> bool {
+/// Whether a record before the header, or without one, is an entry, and not of another program.
+pub(crate) fn looks_like_entry(line: &[u8]) -> bool {
     let raw = Raw::new(line);
     let kind = crate::entry::Entry::new(line).kind();
     // A header without a proper id is neither: pi refuses the file.

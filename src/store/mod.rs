@@ -11,6 +11,7 @@ pub mod list;
 pub mod lock;
 pub mod moves;
 pub mod query;
+pub mod replace;
 pub mod source;
 
 /// The id of an entry of a version 1 file, which stores none: 16 hex digits that follow from the

@@ -185,7 +185,7 @@ fn stored_parent(index: &Index, ix: Ix) -> Parent {
 
 /// Cuts every cycle at its links to a line that does not come before: each cycle has one, and a
 /// walk that starts anywhere and reads backwards agrees up to that link.
-fn cut_cycles(parents: &mut [Parent]) {
+pub(crate) fn cut_cycles(parents: &mut [Parent]) {
     // 0: not seen; otherwise the number of the walk that saw the entry first.
     let mut seen_by = vec![0u32; parents.len()];
     let mut walk = 0;

@@ -180,7 +180,7 @@ fn migrated(session: &Session, ix: Ix) -> Result<Vec<u8>> {
         let old = message.filter(|m| m.str("role").is_some_and(|r| r == "hookMessage"));
         if let Some(message) = old {
             let message = splice::set(message.bytes(), "role", "\"custom\"");
-            line = splice::set(&line, "message", &String::from_utf8_lossy(&message));
+            line = splice::set(&line, "message", message);
         }
     }
     Ok(line)

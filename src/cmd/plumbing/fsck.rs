@@ -42,7 +42,7 @@ pub(crate) struct Fsck {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Row<'a> {
+pub(super) struct Row<'a> {
     code: &'static str,
     severity: &'static str,
     line_number: Option<u64>,
@@ -52,6 +52,22 @@ struct Row<'a> {
     message: &'a str,
     repairable: bool,
     session: &'a str,
+}
+
+impl<'a> Row<'a> {
+    pub(super) fn of(finding: &'a Finding, session: &'a str) -> Row<'a> {
+        Row {
+            code: finding.code.name(),
+            severity: finding.code.severity().name(),
+            line_number: finding.line_number,
+            start: finding.span.map(|(start, _)| start),
+            end: finding.span.map(|(_, end)| end),
+            id: finding.id.as_deref(),
+            message: &finding.message,
+            repairable: finding.repairable,
+            session,
+        }
+    }
 }
 
 /// What was found in a session.
@@ -113,7 +129,8 @@ impl Fsck {
         for name in names {
             checked.push(if name == "-" {
                 let bytes = context.stdin_bytes()?;
-                ("standard input".to_owned(), check_bytes(bytes))
+                let found = check_bytes(bytes, context.places());
+                ("standard input".to_owned(), found)
             } else {
                 check_one(&context.find_file(name)?, context.places())
             });
@@ -161,22 +178,12 @@ fn print(
     names_file: bool,
     finding: &Finding,
 ) -> Result<(), Failure> {
-    let (code, severity) = (finding.code.name(), finding.code.severity().name());
     if context.json() {
-        let row = Row {
-            code,
-            severity,
-            line_number: finding.line_number,
-            start: finding.span.map(|(start, _)| start),
-            end: finding.span.map(|(_, end)| end),
-            id: finding.id.as_deref(),
-            message: &finding.message,
-            repairable: finding.repairable,
-            session,
-        };
+        let row = Row::of(finding, session);
         context.ui.json_row(&row)?;
         return Ok(());
     }
+    let (code, severity) = (finding.code.name(), finding.code.severity().name());
     let file = match names_file {
         true => format!("{session}:"),
         false => String::new(),

@@ -1,0 +1,104 @@
+//! Putting a new file in the place of a session, the old one kept beside it.
+//!
+//! At every moment one of the two is there, whole: the new one is on disk before it is renamed over
+//! the old one, and the old one has its second name by then.
+
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+
+use super::create::{free_path, sync_dir, temporary, write_new_from};
+use super::leaf::{self, Pointer};
+use super::lock::Lock;
+use super::source::Source;
+use crate::error::{Error, Result};
+
+/// Replaces a session whose length was `expected` when it was read, and returns the path of the
+/// backup. The caller holds the lock. Links are followed; mode and owner stay.
+///
+/// Fails with [`Error::NotWritable`] where the file has another hard link, and with
+/// [`Error::LeafMoved`] where another program appended meanwhile; nothing is changed then.
+pub fn replace(path: &Path, expected: u64, new: &Source, lock: &Lock) -> Result<PathBuf> {
+    let path = std::fs::canonicalize(path).map_err(Error::io("open", path))?;
+    let io = |action| Error::io(action, &path);
+    let meta = std::fs::metadata(&path).map_err(io("open"))?;
+    // A backup that a run left that was cut off before it came to replace anything.
+    let left = path.with_added_extension("bak");
+    let left = Some(left).filter(|left| is_link(left, &meta));
+    if links(&meta) > 1 + u64::from(left.is_some()) {
+        return Err(Error::NotWritable {
+            session: path.clone(),
+            reason: "it has another hard link, which would keep the old contents".into(),
+            hint: "write a new file with -o, or remove the other link".into(),
+        });
+    }
+    let file = temporary(&path, new)?;
+    file.as_file()
+        .set_permissions(meta.permissions())
+        .map_err(io("write"))?;
+    keep_owner(file.path(), &meta);
+    let backup = match left {
+        Some(left) => left,
+        None => back_up(&path)?,
+    };
+    sync_dir(path.parent().unwrap_or(Path::new("/")));
+    let len = std::fs::metadata(&path).map_err(io("open"))?.len();
+    if len != expected {
+        let _ = std::fs::remove_file(&backup);
+        return Err(Error::LeafMoved {
+            message: format!(
+                "another program appended to '{}' at this moment",
+                path.display()
+            ),
+        });
+    }
+    let pointer = leaf::read(&path).filter(|pointer| pointer.size == expected);
+    file.persist(&path).map_err(|e| io("replace")(e.error))?;
+    sync_dir(path.parent().unwrap_or(Path::new("/")));
+    if let Some(Pointer { leaf, .. }) = pointer {
+        let size = new.len();
+        leaf::write(lock.dir(), &Pointer { leaf, size })?;
+    }
+    Ok(backup)
+}
+
+/// Gives the file a second name.
+fn back_up(path: &Path) -> Result<PathBuf> {
+    let backup = free_path(path, ".bak", "");
+    if std::fs::hard_link(path, &backup).is_err() {
+        // Not every file system has hard links.
+        write_new_from(&backup, &Source::open(path)?)?;
+    }
+    Ok(backup)
+}
+
+#[cfg(unix)]
+fn is_link(path: &Path, of: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let meta = std::fs::symlink_metadata(path);
+    meta.is_ok_and(|meta| (meta.dev(), meta.ino()) == (of.dev(), of.ino()))
+}
+
+#[cfg(not(unix))]
+fn is_link(_: &Path, _: &Metadata) -> bool {
+    false
+}
+
+#[cfg(unix)]
+fn links(meta: &Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::nlink(meta)
+}
+
+#[cfg(not(unix))]
+fn links(_: &Metadata) -> u64 {
+    1
+}
+
+/// Gives a file the owner of another one, where that is allowed.
+#[cfg(unix)]
+fn keep_owner(path: &Path, meta: &Metadata) {
+    use std::os::unix::fs::{MetadataExt, chown};
+    let _ = chown(path, Some(meta.uid()), Some(meta.gid()));
+}
+
+#[cfg(not(unix))]
+fn keep_owner(_: &Path, _: &Metadata) {}
