@@ -162,10 +162,19 @@ impl Session {
         &self.source
     }
 
-    /// Offsets of the header's first byte and of the byte behind its last.
+    /// Offsets of the header's first byte and of the byte behind its last; white space behind it
+    /// does not count.
     pub(crate) fn header_span(&self) -> Option<(u64, u64)> {
         let start = self.header_at?;
-        Some((start, start + self.header.line.len() as u64))
+        let len = self.header.line.trim_ascii_end().len();
+        Some((start, start + len as u64))
+    }
+
+    /// Whether entries stand before the header, or there is none.
+    pub(crate) fn begins_with_entries(&self) -> bool {
+        let first = self.index().file_order().next();
+        let first = first.map(|ix| self.index().span(ix).0);
+        first.is_some_and(|first| self.header_at.is_none_or(|header| first < header))
     }
 
     /// The offset of the first byte that is no byte order mark.

@@ -19,6 +19,7 @@ mod discover;
 mod docs;
 mod follow;
 mod grep;
+mod heal;
 mod hostile;
 mod init;
 mod layers;

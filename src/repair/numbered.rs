@@ -1,14 +1,14 @@
 //! The second step, for entries of version 1: the ids that reading shows, and a chain of parents.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::Surroundings;
 use super::draft::{Did, Draft};
-use crate::entry::{Entry, Kind, splice};
+use crate::entry::{Entry, Kind};
 use crate::error::Result;
 use crate::session::Session;
 use crate::store::header::Migration;
-use crate::write::build::quote;
+use crate::write::migrate::with_links;
 
 /// Gives every entry its id and its parent. Where the old file can be read as version 1, entries
 /// keep the ids that it shows; records that were had back get new ones.
@@ -27,7 +27,7 @@ pub(super) fn number(
             .collect()
     });
     let entries: Vec<_> = now.index().file_order().collect();
-    let mut ids = std::collections::HashSet::new();
+    let mut ids = HashSet::new();
     let mut parent = None;
     for (line, ix) in draft.lines.iter_mut().zip(entries) {
         let stored = now.line(ix)?;
@@ -36,18 +36,11 @@ pub(super) fn number(
             (Some(_), None) => (around.entry_id)(),
             (None, _) => now.id(ix),
         };
-        let mut made = splice::set(&stored, "id", quote(&id));
-        made = splice::set(
-            &made,
-            "parentId",
-            parent.as_deref().map_or("null".into(), quote),
-        );
         let kept = (now.kind(ix) == Kind::Compaction)
             .then(|| old.unwrap_or(&now).first_kept(Entry::new(&stored)))
             .flatten();
-        if let Some(kept) = kept.filter(|kept| ids.contains(kept) || *kept == id) {
-            made = splice::set(&made, "firstKeptEntryId", quote(&kept));
-        }
+        let kept = kept.filter(|kept| ids.contains(kept) || *kept == id);
+        let made = with_links(&stored, &id, parent.as_deref(), kept.as_deref());
         line.made = Some(made);
         ids.insert(id.clone());
         parent = Some(id);

@@ -233,6 +233,13 @@ impl Places {
             .map(|(path, _)| path)
     }
 
+    /// The session of any directory that has exactly this id.
+    pub fn holder_anywhere(&self, id: &str) -> Option<PathBuf> {
+        let elsewhere = || self.sessions_everywhere().find(|(_, held)| held == id);
+        self.holder_of(id)
+            .or_else(|| elsewhere().map(|(path, _)| path))
+    }
+
     fn sessions_here(&self) -> impl Iterator<Item = (PathBuf, String)> {
         let found = self.candidates_here();
         // Listed whatever the header's length: pi opens such a file when it is named.

@@ -176,6 +176,10 @@ pub(crate) fn find(source: &dyn ReadAt, len: u64, path: &Path) -> Result<Found> 
         before.push((record.line, record.start));
     }
     match before.first() {
+        None if start.starts_with(b"PK") => Err(not("it is a zip archive".into())),
+        None if first_text(source, len).map_err(Error::io("read", path))? == Some(b'<') => Err(
+            not("it is an HTML page; sessions are exported for other programs as JSONL".into()),
+        ),
         None => Err(not("no line of it is JSON".into())),
         Some((line, start)) if looks_like_entry(line) => Ok(Found {
             header: Header {
@@ -205,6 +209,15 @@ pub fn read_for_discovery(path: &Path, limit: u64) -> Option<Header> {
         return None;
     }
     Header::read(&record.line)
+}
+
+/// The first byte of a file that is not white space.
+fn first_text(source: &dyn ReadAt, len: u64) -> io::Result<Option<u8>> {
+    let mut start = vec![0; usize::try_from(len.min(1024)).unwrap_or(1024)];
+    let read = source.read_at(&mut start, 0)?;
+    start.truncate(read);
+    let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&start);
+    Ok(text.trim_ascii_start().first().copied())
 }
 
 /// Whether a file holds nothing but white space.

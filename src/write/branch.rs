@@ -6,11 +6,11 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::build::quote;
+use super::migrate::migrated;
 use crate::entry::{Entry, Kind, splice};
 use crate::error::Result;
 use crate::json::object::Object;
 use crate::session::Session;
-use crate::store::header::Migration;
 use crate::store::index::Ix;
 
 /// The header of a new session.
@@ -154,34 +154,4 @@ pub fn of_all(session: &Session, header: &Header<'_>) -> Result<Lines> {
         }
     }
     Ok(lines)
-}
-
-/// The entry's line as version 3 has it: the stored bytes, unless the file is older.
-fn migrated(session: &Session, ix: Ix) -> Result<Vec<u8>> {
-    let mut line = session.line(ix)?.trim_ascii().to_vec();
-    let migration = session.migration();
-    if migration == Migration::Ids {
-        let parent = session.parent(ix)?.entry().map(|parent| session.id(parent));
-        line = splice::set(&line, "id", &quote(&session.id(ix)));
-        line = splice::set(
-            &line,
-            "parentId",
-            &parent.as_deref().map_or("null".into(), quote),
-        );
-        if session.kind(ix) == Kind::Compaction
-            && let Some(first) = session.first_kept(Entry::new(&line))
-            && session.find(&first)?.is_some()
-        {
-            line = splice::set(&line, "firstKeptEntryId", &quote(&first));
-        }
-    }
-    if migration != Migration::None {
-        let message = Entry::new(&line).message();
-        let old = message.filter(|m| m.str("role").is_some_and(|r| r == "hookMessage"));
-        if let Some(message) = old {
-            let message = splice::set(message.bytes(), "role", "\"custom\"");
-            line = splice::set(&line, "message", message);
-        }
-    }
-    Ok(line)
 }

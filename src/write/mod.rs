@@ -6,6 +6,7 @@
 pub mod batch;
 pub mod branch;
 pub mod build;
+pub mod migrate;
 
 use std::path::{Path, PathBuf};
 
@@ -17,6 +18,7 @@ use crate::store::index::Ix;
 use crate::store::leaf::{self, Pointer};
 use crate::store::lock::{Lock, PATIENCE};
 use crate::store::moves::{Log, Move};
+use crate::store::replace::replace;
 
 /// Why the leaf moves, for the log.
 #[derive(Debug, Clone)]
@@ -93,17 +95,25 @@ impl Writer {
     /// open it.
     pub fn check_writable(&self) -> Result<()> {
         check_known(&self.session, &self.path)?;
-        let refuse = |reason| refuse(&self.path, reason, COPY);
-        match self.session.state() {
-            State::ByteOrderMark => return refuse("it begins with a byte order mark"),
-            State::HeaderNotFirst => return refuse("its header is not its first record"),
-            State::Fine | State::NoHeader => {}
-        }
+        check_opens(&self.session, &self.path)?;
+        let refuse = |reason| refuse(&self.path, reason, MIGRATE);
         match self.session.migration() {
             Migration::None => Ok(()),
             Migration::Roles => refuse("its version is 2"),
             Migration::Ids => refuse("it is of version 1, without ids"),
         }
+    }
+
+    /// Brings a session of version 1 or 2 to version 3, and returns where the old file is kept;
+    /// `None` where it is of version 3 already.
+    pub fn migrate(self) -> Result<Option<PathBuf>> {
+        check_known(&self.session, &self.path)?;
+        check_opens(&self.session, &self.path)?;
+        if self.session.migration() == Migration::None {
+            return Ok(None);
+        }
+        let new = migrate::migrated_file(&self.session)?;
+        replace(&self.path, self.session.size(), &new, &self.lock).map(Some)
     }
 
     /// Appends whole lines, in pieces, the last of which is the entry `leaf`, and moves the leaf there. With
@@ -177,7 +187,8 @@ impl Writer {
     }
 }
 
-const COPY: &str = "'pis copy' makes a version 3 file of it, which can be written to";
+const MIGRATE: &str = "'pis migrate' brings it to version 3, and keeps the old file";
+const REPAIR: &str = "'pis repair' makes a file of it that pi opens";
 
 fn refuse(path: &Path, reason: &str, hint: &str) -> Result<()> {
     Err(Error::NotWritable {
@@ -187,11 +198,20 @@ fn refuse(path: &Path, reason: &str, hint: &str) -> Result<()> {
     })
 }
 
+/// Fails where pi does not open the file.
+fn check_opens(session: &Session, path: &Path) -> Result<()> {
+    match session.state() {
+        State::ByteOrderMark => refuse(path, "it begins with a byte order mark", REPAIR),
+        State::HeaderNotFirst => refuse(path, "its header is not its first record", REPAIR),
+        State::Fine | State::NoHeader => Ok(()),
+    }
+}
+
 /// Fails where nothing of pis belongs, not even a leaf beside the file: pi takes it for no session,
 /// or its version is one that pis does not know.
 fn check_known(session: &Session, path: &Path) -> Result<()> {
     if session.state() == State::NoHeader {
-        return refuse(path, "it has no header", COPY);
+        return refuse(path, "it has no header", REPAIR);
     }
     if session.header().is_newer() {
         let version = session.header().version;

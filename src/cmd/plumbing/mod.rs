@@ -9,6 +9,7 @@ pub(crate) mod fsck;
 pub(crate) mod init;
 pub(crate) mod ls_entries;
 pub(crate) mod merge_base;
+pub(crate) mod migrate;
 pub(crate) mod repair;
 pub(crate) mod rev_parse;
 pub(crate) mod rev_path;

@@ -9,6 +9,7 @@ pub(crate) mod edit_context;
 pub(crate) mod fork;
 pub(crate) mod grep;
 pub(crate) mod help;
+pub(crate) mod import;
 pub(crate) mod label;
 pub(crate) mod log;
 pub(crate) mod name;
