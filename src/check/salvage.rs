@@ -181,18 +181,30 @@ fn record(bytes: &[u8], budget: &mut Budget) -> Option<(usize, What)> {
     if !certain {
         budget.attempts = budget.attempts.checked_sub(1)?;
     }
-    let mut window = Window::new(&bytes, 0, bytes.len() as u64);
-    let passed = window.skip_value();
-    let len = usize::try_from(window.offset()).ok()?;
-    budget.bytes = budget.bytes.checked_sub(len)?;
-    if passed.is_ok() {
+    if !certain {
+        let len = whole(bytes, &mut budget.bytes)?;
         return is_record(&bytes[..len]).then_some((len, What::Record));
     }
-    if !certain {
-        return None;
+    if let Some(len) = stored_record(bytes, &mut budget.bytes) {
+        return Some((len, What::Record));
     }
     let (len, line) = mend(bytes, &mut budget.bytes)?;
     (is_valid(&line) && is_record(&line)).then_some((len, What::Mended(line)))
+}
+
+/// The length of the record of a known kind that begins with the bytes, if they do.
+fn stored_record(bytes: &[u8], budget: &mut usize) -> Option<usize> {
+    let len = begins_entry(bytes).then(|| whole(bytes, budget))??;
+    is_record(&bytes[..len]).then_some(len)
+}
+
+/// The length of the value at the start of the bytes, if it is JSON.
+fn whole(bytes: &[u8], budget: &mut usize) -> Option<usize> {
+    let mut window = Window::new(&bytes, 0, bytes.len() as u64);
+    let passed = window.skip_value();
+    let len = usize::try_from(window.offset()).ok()?;
+    *budget = budget.checked_sub(len)?;
+    passed.ok().map(|_| len)
 }
 
 /// Whether the bytes begin as entries do: with their type, a known one.
@@ -232,6 +244,8 @@ fn mend(bytes: &[u8], budget: &mut usize) -> Option<(usize, Vec<u8>)> {
         *budget = budget.checked_sub(1)?;
         match b {
             b'{' if in_string && begins_entry(&bytes[at - 1..]) => return None,
+            // Cut off where a value may follow, the next record looks like that value.
+            b'{' if depth > 0 && stored_record(&bytes[at - 1..], budget).is_some() => return None,
             b'\\' if in_string => {
                 line.push(b);
                 line.push(*bytes.get(at)?);
@@ -368,6 +382,11 @@ mod tests {
             found(laid_out.as_bytes()),
             [("mended", A.replace(',', ",   "))]
         );
+        // Neither does one that what follows it seems to end.
+        let cut = &A[..37];
+        let wanted = [("fragment", cut), ("record", B), ("fragment", "}")];
+        let wanted = wanted.map(|(name, text)| (name, text.to_owned()));
+        assert_eq!(found(format!("{cut}{B}\n}}").as_bytes()), wanted);
         // A record that was cut off inside a string does not swallow the next one.
         let torn = format!("{}\n{}\n{B}", &A[..72], with("\u{1}"));
         let wanted = [
