@@ -187,7 +187,7 @@ fn e03_a_record_behind_a_torn_one_on_its_line_can_be_recovered() {
             path: &[E],
             entries: &[A, B, E],
             notes: &["unparseable-line"],
-            says: "a whole record that could be recovered",
+            says: "a whole record, which 'pis repair' gets back",
         };
         check(&format!("cut at {cut}"), text, &wanted);
     }
@@ -199,7 +199,7 @@ fn e04_glued_records_can_be_recovered() {
     for space in ["", " ", "   "] {
         let glued = [user(D, C, "four"), user(E, D, "five")].join(space);
         let text = format!("{}{glued}\n", lines.concat());
-        let says = "2 whole records that could be recovered";
+        let says = "2 whole records, which 'pis repair' gets back";
         check(
             space,
             text,
@@ -262,7 +262,7 @@ fn e05_nul_bytes_are_passed_over() {
         text,
         &Wanted {
             notes: &["unparseable-line"],
-            says: "a whole record that could be recovered",
+            says: "a whole record, which 'pis repair' gets back",
             ..FINE
         },
     );

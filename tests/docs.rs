@@ -217,6 +217,32 @@ fn man(command: clap::Command) -> clap_mangen::Man {
         .manual("pis manual")
 }
 
+/// The sections that are neither options nor examples.
+fn sections(page: &mut String, sections: Vec<manual::Section>) {
+    for section in sections {
+        heading(page, section.title);
+        let mut is_first = true;
+        for block in section.blocks {
+            match block {
+                Block::Text(text) => {
+                    let lead = if is_first { "" } else { ".PP\n" };
+                    let _ = writeln!(page, "{lead}{}", roff(text));
+                }
+                Block::Heading(title) => {
+                    let _ = writeln!(page, ".SS {title}");
+                }
+                Block::List(items) => {
+                    for (term, meaning) in items {
+                        let (term, meaning) = (guard(&escape(term)), roff(meaning));
+                        let _ = writeln!(page, ".TP\n\\fB{term}\\fR\n{meaning}.");
+                    }
+                }
+            }
+            is_first = matches!(block, Block::Heading(_));
+        }
+    }
+}
+
 /// The page of one command.
 fn command_page(mut command: clap::Command) -> String {
     let man = man(command.clone());
@@ -226,6 +252,7 @@ fn command_page(mut command: clap::Command) -> String {
     page.push_str(&options(&man));
     page.push_str(".PP\nOptions that every command has, such as ");
     page.push_str("\\fB\\-s\\fR and \\fB\\-\\-json\\fR, are described in \\fBpis\\fR(1).\n");
+    sections(&mut page, manual::sections_of(command.get_name()));
     heading(&mut page, "EXAMPLES");
     verbatim(&mut page, &examples(&command));
     heading(&mut page, "SEE ALSO");
@@ -248,28 +275,7 @@ fn main_page() -> String {
         let name = escape(&format!("pis-{}", sub.get_name()));
         let _ = writeln!(page, ".TP\n.BR {name} (1)\n{}.", roff(&about));
     }
-    for section in manual::sections() {
-        heading(&mut page, section.title);
-        let mut is_first = true;
-        for block in section.blocks {
-            match block {
-                Block::Text(text) => {
-                    let lead = if is_first { "" } else { ".PP\n" };
-                    let _ = writeln!(page, "{lead}{}", roff(text));
-                }
-                Block::Heading(title) => {
-                    let _ = writeln!(page, ".SS {title}");
-                }
-                Block::List(items) => {
-                    for (term, meaning) in items {
-                        let (term, meaning) = (guard(&escape(term)), roff(meaning));
-                        let _ = writeln!(page, ".TP\n\\fB{term}\\fR\n{meaning}.");
-                    }
-                }
-            }
-            is_first = matches!(block, Block::Heading(_));
-        }
-    }
+    sections(&mut page, manual::sections());
     heading(&mut page, "EXAMPLES");
     verbatim(&mut page, &examples(&command));
     heading(&mut page, "SEE ALSO");

@@ -18,6 +18,7 @@ mod damage_tree;
 mod discover;
 mod docs;
 mod follow;
+mod fsck;
 mod grep;
 mod heal;
 mod hostile;

@@ -1,6 +1,9 @@
 //! What the manual says besides the help of each command: pis(1) is made of the arguments and of
 //! these sections. Text only; who prints it decides how it looks.
 
+use std::sync::LazyLock;
+
+use crate::check::{Code, Severity};
 use crate::ui::format::PLACEHOLDERS;
 
 /// A section of pis(1).
@@ -45,6 +48,43 @@ pub fn sections() -> Vec<Section> {
         section("FILES", FILES),
         section("EXIT STATUS", EXIT_STATUS),
     ]
+}
+
+/// The sections that the page of one command has besides its options.
+pub fn sections_of(command: &str) -> Vec<Section> {
+    let codes = |severity| LazyLock::force(codes(severity)).as_slice();
+    match command {
+        "fsck" => vec![Section {
+            title: "CODES",
+            blocks: vec![
+                Heading("Errors"),
+                List(codes(Severity::Error)),
+                Heading("Warnings"),
+                List(codes(Severity::Warning)),
+                Heading("Infos"),
+                List(codes(Severity::Info)),
+            ],
+        }],
+        _ => Vec::new(),
+    }
+}
+
+type Items = Vec<(&'static str, &'static str)>;
+
+fn codes(severity: Severity) -> &'static LazyLock<Items> {
+    fn of(severity: Severity) -> Items {
+        let codes = Code::ALL.iter();
+        let codes = codes.filter(|code| code.severity() == severity);
+        codes.map(|code| (code.name(), code.meaning())).collect()
+    }
+    static ERRORS: LazyLock<Items> = LazyLock::new(|| of(Severity::Error));
+    static WARNINGS: LazyLock<Items> = LazyLock::new(|| of(Severity::Warning));
+    static INFOS: LazyLock<Items> = LazyLock::new(|| of(Severity::Info));
+    match severity {
+        Severity::Error => &ERRORS,
+        Severity::Warning => &WARNINGS,
+        Severity::Info => &INFOS,
+    }
 }
 
 fn formats() -> Vec<Block> {
@@ -173,7 +213,7 @@ const OUTPUT: &[Block] = &[
          `tree` and `sessions` use colour, a pager and the width there is, and they make control characters \
          visible wherever they print. The commands for scripts are `cat-entry`, `rev-parse`, \
          `rev-path`, `merge-base`, `ls-entries`, `for-each-label`, `for-each-tip`, `context`, \
-         `set-leaf`, `append` and `init`: no colour, no pager, full ids, times as stored or in \
+         `set-leaf`, `append`, `init`, `fsck`, `repair` and `migrate`: no colour, no pager, full ids, times as stored or in \
          Unix milliseconds, and what they print changes in no later version. Into a pipe they \
          hand on what the session holds; on a terminal it is made harmless.",
     ),
@@ -255,7 +295,18 @@ const JSON: &[Block] = &[
         ),
         ("reflog", "`n`, `time`, `op`, `old`, `new`, `reason`"),
         (
-            "init, new, fork, clone, copy",
+            "fsck",
+            "`code`, `severity` (`error`, `warning`, `info`), `lineNumber`, `start`, `end` (bytes), \
+             `id`, `message`, `repairable`, `session` (the path)",
+        ),
+        (
+            "repair",
+            "`session` (the new file, or `null`), `sessionId`, `leaf`, `quarantine`, `backup` (paths, \
+             or `null`), `actions` (`action`, `lineNumber`, `start`, `end` of the damaged file, \
+             `id`, `message`), `remaining` (what `fsck` says of the new file)",
+        ),
+        (
+            "init, new, fork, clone, copy, import, migrate",
             "`session` (the path), `sessionId`, `leaf`, `prompt` (the text of the message that \
              `fork` left out)",
         ),
@@ -284,7 +335,8 @@ const NOTES_AND_ERRORS: &[Block] = &[
     Text(
         "A damaged file is read as pi reads it: what pi passes over is passed over, and told in \
          one note for each kind of damage that was met. Commands that need only the end of a \
-         file meet only what is there. No damage ends a listing.",
+         file meet only what is there. No damage ends a listing. `fsck` tells of all of it, and \
+         `repair` gets back what can be had.",
     ),
     Heading("Notes"),
     List(&[
@@ -370,6 +422,13 @@ const NOTES_AND_ERRORS: &[Block] = &[
         ("empty-reflog", "pis has not moved the leaf of this session"),
         ("removed", "a session was put into the trash"),
         (
+            "can-be-repaired",
+            "`fsck`: some of what was found can be set right",
+        ),
+        ("repaired", "`repair`: something that was done"),
+        ("quarantine", "`repair`: where the rest is"),
+        ("backup", "where the file is now that was replaced"),
+        (
             "not-logged",
             "all was done, but the log of moves could not be written, for which pi moved then",
         ),
@@ -427,8 +486,8 @@ const VERSION_1: &[Block] = &[
          it reads. It makes the ids of such a session itself, from the id of the session and the \
          place of the record among those that parse, and from nothing else: 16 hex digits, the \
          same at every run, on every machine and in every copy. They can be kept in notes and \
-         scripts, and are the ids that `copy` writes when it makes a session of version 3 of such \
-         a file. pi itself, where it migrates the file first, makes others.",
+         scripts, and are the ids that `migrate`, `copy`, `import` and `repair` write when they \
+         bring such a file to version 3. pi itself, where it migrates the file first, makes others.",
     ),
     Text(
         "Version 2 differs in the name of one role only and is read as it is. Version numbers \
@@ -509,7 +568,7 @@ const EXIT_STATUS: &[Block] = &[List(&[
     ("0", "yes, or done"),
     (
         "1",
-        "no: not an ancestor, no common ancestor, no such entry, no name",
+        "no: not an ancestor, no common ancestor, no such entry, no name, damage found",
     ),
     (
         "2",

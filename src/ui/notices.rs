@@ -15,16 +15,16 @@ pub(crate) fn tell(ui: &Ui, session: &Session) -> Result<()> {
         State::Fine => {}
         State::ByteOrderMark => ui.note(
             "bom",
-            &format!("'{name}' begins with a byte order mark, so pi does not open it"),
+            &format!("'{name}' begins with a byte order mark, so pi does not open it; 'pis repair' leaves it out"),
         ),
         State::HeaderNotFirst => ui.note(
             "header-not-first",
-            &format!("the header of '{name}' is not its first record, so pi does not open it"),
+            &format!("the header of '{name}' is not its first record, so pi does not open it; 'pis repair' moves it"),
         ),
         State::NoHeader => {
             ui.note(
                 "no-header",
-                &format!("'{name}' has no header, so pi does not open it"),
+                &format!("'{name}' has no header, so pi does not open it; 'pis repair' makes one"),
             );
         }
     }
@@ -42,7 +42,7 @@ pub(crate) fn tell(ui: &Ui, session: &Session) -> Result<()> {
             "no-ids",
             &format!(
                 "no entry of '{name}' has an id, though its version is 3 (pi's --fork of a version \
-                 1 file makes such files): read as version 1"
+                 1 file makes such files): read as version 1; 'pis migrate' gives them ids"
             ),
         );
     }
@@ -96,8 +96,8 @@ fn odd_lines(session: &Session, lines: &[Oddity]) -> Result<String> {
         Odd::TornTail => "is cut off: the last line of the file is no whole record".to_owned(),
         Odd::Unparseable(_) => match whole_records(session, first)? {
             0 => "is not JSON".to_owned(),
-            1 => "is not JSON, but holds a whole record that could be recovered".to_owned(),
-            n => format!("is not JSON, but holds {n} whole records that could be recovered"),
+            1 => "is not JSON, but holds a whole record, which 'pis repair' gets back".to_owned(),
+            n => format!("is not JSON, but holds {n} whole records, which 'pis repair' gets back"),
         },
         Odd::NotObject(_) => "is JSON, but no object".to_owned(),
         Odd::Header => "is another header".to_owned(),

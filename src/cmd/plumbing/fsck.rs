@@ -28,7 +28,7 @@ use crate::store::discover::{File, Places};
   pis fsck --all
   pis fsck --all -q || echo 'something is wrong'
   pis fsck --json | jq -r 'select(.severity == \"error\") | .code'
-  pis fsck broken.jsonl && pis log -s broken.jsonl
+  pis fsck old.jsonl && pis log -s old.jsonl
 
 'pis help fsck' says what the codes mean.")]
 pub(crate) struct Fsck {

@@ -14,7 +14,7 @@ use crate::cmd::branching::Made;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   pis migrate
-  pis migrate old.jsonl && pis label -s old.jsonl @ done")]
+  pis migrate old-v1.jsonl && pis label -s old-v1.jsonl @ done")]
 pub(crate) struct Migrate {
     /// The session; without it the one that other commands would read
     #[arg(value_name = "SESSION", add = complete::sessions())]

@@ -30,7 +30,7 @@ use crate::store::replace::replace;
 #[command(after_help = "Examples:
   pis repair --dry-run
   pis repair
-  pis repair broken.jsonl -o whole.jsonl
+  pis repair old.jsonl -o whole.jsonl
   pis repair --in-place
   pis repair --dry-run --json | jq -r '.actions[] | [.lineNumber, .action] | @tsv'")]
 pub(crate) struct Repair {

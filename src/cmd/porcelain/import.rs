@@ -23,9 +23,9 @@ use crate::write::migrate::moved_file;
 /// file's path.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  pis import ~/Downloads/session.jsonl
-  ssh elsewhere cat s.jsonl | pis import -
-  pis import s.jsonl --cwd ~/src/app --name 'from the laptop'")]
+  pis import old-v1.jsonl
+  cat old-v1.jsonl | pis import -
+  pis import old-v1.jsonl --cwd ~/src/app --name 'from the laptop'")]
 pub(crate) struct Import {
     /// The directory the session belongs to; without it the current one
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
