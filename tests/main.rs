@@ -34,6 +34,7 @@ mod oracle_git;
 mod overview;
 mod pipes;
 mod props;
+mod repair;
 mod rev_parse;
 mod rev_path;
 mod rev_syntax;

@@ -34,8 +34,7 @@ pub(super) fn mend(draft: &mut Draft, path: &Path, around: Surroundings<'_>) -> 
     mender.ids(&mut ids, around)?;
     mender.links(&ids, path)?;
     mender.targets(&ids)?;
-    mender.finish();
-    Ok(())
+    mender.finish()
 }
 
 struct Mender<'a> {
@@ -238,9 +237,12 @@ impl Mender<'_> {
         Ok(())
     }
 
-    fn finish(self) {
+    fn finish(self) -> Result<()> {
         let last = self.index.len().wrapping_sub(1);
-        for (ix, line) in self.lines {
+        for (ix, mut line) in self.lines {
+            // A CR, say.
+            let stored = self.session.line(ix)?;
+            line.extend_from_slice(&stored[stored.trim_ascii_end().len()..]);
             self.draft.lines[last - ix.at()].made = Some(line);
         }
         let left_out: HashSet<usize> = self.left_out.iter().map(|ix| last - ix.at()).collect();
@@ -250,6 +252,7 @@ impl Mender<'_> {
                 .lines
                 .retain(|_| nth.next().is_some_and(|nth| !left_out.contains(&nth)));
         }
+        Ok(())
     }
 }
 

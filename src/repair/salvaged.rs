@@ -121,8 +121,8 @@ pub(super) fn salvaged(path: &Path, source: Source, around: Surroundings<'_>) ->
     draft.header_span = header_at.unwrap_or_default();
     if let Some(header) = header {
         draft.header = header;
-    } else if let Some(first) = draft.lines.first() {
-        let at = (first.span.0, first.span.0);
+    } else if let Some(at) = first_entry(&draft)? {
+        let at = (at, at);
         let message = "made a header of the file's name, directory and first time";
         draft.did(Did::Header, at, None, message);
         draft.header = header::made(path, first_time(&draft)?.as_deref(), around);
@@ -174,7 +174,18 @@ fn find_header(source: &Source, items: &[(Span, Item)]) -> io::Result<Option<(Sp
             Item::Entry | Item::Piece(_) => continue,
         };
         if Header::read(&line).is_some() {
-            return Ok(Some((*span, line.trim_ascii().to_vec())));
+            return Ok(Some((*span, line)));
+        }
+    }
+    Ok(None)
+}
+
+/// Where the first line lies that is an entry of pi, and no record of another program.
+fn first_entry(draft: &Draft) -> io::Result<Option<u64>> {
+    for line in &draft.lines {
+        let stored = draft.source.read_range(line.span.0, line.span.1)?;
+        if looks_like_entry(line.made.as_deref().unwrap_or(&stored)) {
+            return Ok(Some(line.span.0));
         }
     }
     Ok(None)
