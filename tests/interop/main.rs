@@ -12,6 +12,7 @@ mod common;
 mod compare;
 mod entries;
 mod files;
+mod healing;
 mod reference;
 mod sessions;
 mod shapes;

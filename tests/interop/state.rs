@@ -52,7 +52,12 @@ pub(crate) fn said_by_pis(world: &World, file: &str) -> Value {
             .map(|row| value(Raw::new(row.as_bytes())))
             .collect()
     };
-    let path = lines(&["rev-path", "@"]);
+    // An odd id is printed as a JSON string.
+    let ids = |args: &[&str]| -> Vec<String> {
+        let id = |line: &String| Raw::new(line.as_bytes()).to_text().into_owned();
+        lines(args).iter().map(id).collect()
+    };
+    let path = ids(&["rev-path", "@"]);
     let labels = rows(&["for-each-label", "--json"]);
     let labels: BTreeMap<_, _> = labels
         .iter()
@@ -60,7 +65,7 @@ pub(crate) fn said_by_pis(world: &World, file: &str) -> Value {
         .map(|(target, label)| (target.expect("a target").to_owned(), label.clone()))
         .collect();
     json!({
-        "leaf": lines(&["rev-parse", "@"]).first().filter(|leaf| *leaf != "root"),
+        "leaf": ids(&["rev-parse", "@"]).first().filter(|leaf| *leaf != "root"),
         "path": path,
         "context": rows(&["context"])[0],
         "tokens": rows(&["context", "--tokens"])[0],
