@@ -27,10 +27,12 @@ fn line(text: &[u8], number: usize) -> (usize, usize) {
     panic!("there is no line {number}")
 }
 
+type Wanted = (&'static str, usize, Option<(usize, usize)>);
+
 struct Case {
     bytes: Vec<u8>,
     /// Code, line, and the bytes where they are not those of the line.
-    wanted: Vec<(&'static str, usize, Option<(usize, usize)>)>,
+    wanted: Vec<Wanted>,
     repairable: bool,
 }
 
@@ -244,23 +246,8 @@ fn entries() -> Vec<Case> {
     ]
 }
 
-/// Links and turns.
+/// Ids and parents.
 fn links() -> Vec<Case> {
-    let call =
-        |id: &str| json!([{ "type": "toolCall", "id": id, "name": "read", "arguments": {} }]);
-    let result = |id: &str| json!({ "role": "toolResult", "toolCallId": id, "toolName": "read", "content": [], "isError": false });
-    let entry = |entry: Value| talk().entry("cccccccc", "bbbbbbbb", entry).text();
-    let asked = || {
-        Build::new().user("aaaaaaaa", "", "hi").message(
-            "cccccccc",
-            "aaaaaaaa",
-            assistant(call("t1")),
-        )
-    };
-    let compaction = |first: &str| json!({ "type": "compaction", "summary": "s", "tokensBefore": 1, "firstKeptEntryId": first });
-    let edit =
-        |target: &str| json!({ "type": "context_edit", "targetId": target, "replacement": null });
-    let fork = || talk().user("dddddddd", "aaaaaaaa", "else");
     let text = talk().text();
     let lines: Vec<&str> = text.lines().collect();
     vec![
@@ -304,6 +291,17 @@ fn links() -> Vec<Case> {
             "out-of-order",
             2,
         ),
+    ]
+}
+
+/// What else names an entry.
+fn targets() -> Vec<Case> {
+    let entry = |entry: Value| talk().entry("cccccccc", "bbbbbbbb", entry).text();
+    let compaction = |first: &str| json!({ "type": "compaction", "summary": "s", "tokensBefore": 1, "firstKeptEntryId": first });
+    let edit =
+        |target: &str| json!({ "type": "context_edit", "targetId": target, "replacement": null });
+    let fork = || talk().user("dddddddd", "aaaaaaaa", "else");
+    vec![
         case(
             talk().label("cccccccc", "bbbbbbbb", "gone0000", "x").text(),
             "dangling-label",
@@ -335,6 +333,22 @@ fn links() -> Vec<Case> {
             "hidden-branch",
             5,
         ),
+    ]
+}
+
+/// Calls, results and answers.
+fn turns() -> Vec<Case> {
+    let call =
+        |id: &str| json!([{ "type": "toolCall", "id": id, "name": "read", "arguments": {} }]);
+    let result = |id: &str| json!({ "role": "toolResult", "toolCallId": id, "toolName": "read", "content": [], "isError": false });
+    let asked = || {
+        Build::new().user("aaaaaaaa", "", "hi").message(
+            "cccccccc",
+            "aaaaaaaa",
+            assistant(call("t1")),
+        )
+    };
+    vec![
         case(
             asked().user("dddddddd", "cccccccc", "never mind").text(),
             "call-without-result",
@@ -370,9 +384,16 @@ fn links() -> Vec<Case> {
 
 #[test]
 fn each_kind_of_damage_has_its_code_line_and_bytes() {
-    let cases = [broken_lines(), headers(), entries(), links()].concat_cases();
+    let cases = [
+        broken_lines(),
+        headers(),
+        entries(),
+        links(),
+        targets(),
+        turns(),
+    ];
     let mut seen = BTreeSet::new();
-    for case in cases {
+    for case in cases.into_iter().flatten() {
         let world = World::with(&case.bytes);
         let path = world.path("s.jsonl");
         if case.wanted[0].0 == "parent-session-cycle" {
@@ -414,17 +435,6 @@ fn each_kind_of_damage_has_its_code_line_and_bytes() {
     seen.extend(["wrong-directory", "dangling-leaf"]);
     let all: BTreeSet<_> = Code::ALL.iter().map(|code| code.name()).collect();
     assert_eq!(seen, all, "every code is met");
-}
-
-/// One list of several.
-trait Concat {
-    fn concat_cases(self) -> Vec<Case>;
-}
-
-impl<const N: usize> Concat for [Vec<Case>; N] {
-    fn concat_cases(self) -> Vec<Case> {
-        self.into_iter().flatten().collect()
-    }
 }
 
 #[test]

@@ -37,7 +37,7 @@ fn heal(session: impl AsRef<[u8]>) -> Healed {
 }
 
 impl Healed {
-    fn new(&self) -> String {
+    fn text(&self) -> String {
         String::from_utf8_lossy(&fs::read(self.world.path("new.jsonl")).expect("it")).into_owned()
     }
 
@@ -85,7 +85,7 @@ fn records_on_one_line_are_split() {
         let joined = format!("{}{between}{}", glued[2], glued[3]);
         glued.splice(2..4, [joined.as_str()]);
         let healed = heal(glued.join("\n"));
-        assert_eq!(healed.new(), text);
+        assert_eq!(healed.text(), text);
         assert_eq!(healed.path(), ALL);
         assert_eq!(healed.quarantine(), "");
         assert_eq!(
@@ -140,13 +140,13 @@ fn nuls_are_left_out_and_what_follows_them_is_kept() {
     let nuls = "\0".repeat(5000);
     let on_line = format!("{nuls}{}", all[3]);
     let healed = heal([all[0], all[1], all[2], &on_line, all[4], ""].join("\n"));
-    assert_eq!(healed.new(), text);
+    assert_eq!(healed.text(), text);
     assert_eq!(
         healed.actions(),
         named(&[("dropped-nuls", 4), ("recovered", 4)])
     );
     let healed = heal([&text, nuls.as_str()].concat());
-    assert_eq!(healed.new(), text);
+    assert_eq!(healed.text(), text);
     // A hole that begins in one record and ends in another.
     let hole = format!("{}{nuls}{}", &all[2][..90], &all[3][120..]);
     let healed = heal([all[0], all[1], &hole, all[4], ""].join("\n"));
@@ -162,7 +162,7 @@ fn line_ends_and_control_characters_in_strings_are_escaped() {
     let text = talk().text();
     let healed = heal(text.replace("more", "one\n\ntwo\u{1b}[0m\tthree"));
     assert_eq!(
-        healed.new(),
+        healed.text(),
         text.replace("more", "one\\n\\ntwo\\u001b[0m\\tthree")
     );
     assert_eq!(healed.path(), ALL);
@@ -237,7 +237,7 @@ fn headers_are_moved_to_the_front_and_found_in_broken_lines() {
         (format!("{text}{}\n", all[0]), &format!("{}\n", all[0])),
     ] {
         let healed = heal(&damaged);
-        assert_eq!(healed.new(), text, "{damaged}");
+        assert_eq!(healed.text(), text, "{damaged}");
         assert_eq!(healed.quarantine(), aside, "{damaged}");
     }
 }
@@ -319,7 +319,7 @@ fn links_are_set_right() {
     // The same record twice: once is enough. The same id twice: each has its own children.
     let text = talk().text();
     let healed = heal(format!("{text}{}\n", lines(&text)[2]));
-    assert_eq!(healed.new(), text);
+    assert_eq!(healed.text(), text);
     let healed = heal(
         talk()
             .user("bbbbbbbb", "dddddddd", "an id once more")
@@ -373,7 +373,7 @@ fn contents_are_such_that_pi_can_read_them() {
             .text(),
     );
     let new: Vec<Value> = healed
-        .new()
+        .text()
         .lines()
         .map(|l| serde_json::from_str(l).expect("JSON"))
         .collect();

@@ -554,72 +554,54 @@ fn parse_number(text: &[u8]) -> f64 {
         .unwrap_or(f64::NAN)
 }
 
-/// The keys the scanner is asked about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Key {
-    Type,
-    Id,
-    ParentId,
-    Timestamp,
-    Message,
-    Role,
-    Content,
-    Name,
-    Details,
-    TargetId,
-    FirstKeptEntryId,
-    FromId,
-    ToolCallId,
-    Arguments,
-    StopReason,
-    Provider,
-    Model,
-    ResponseModel,
-    ToolName,
-    IsError,
-    Usage,
-    Input,
-    Output,
-    CacheRead,
-    CacheWrite,
-    Cost,
-    Total,
-    Other,
+macro_rules! keys {
+    ($($key:ident $name:literal)+) => {
+        /// The keys the scanner is asked about.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum Key {
+            $($key,)+
+            Other,
+        }
+
+        impl Key {
+            fn of(name: &[u8]) -> Key {
+                match name {
+                    $($name => Key::$key,)+
+                    _ => Key::Other,
+                }
+            }
+        }
+    };
 }
 
-impl Key {
-    fn of(name: &[u8]) -> Key {
-        match name {
-            b"type" => Key::Type,
-            b"id" => Key::Id,
-            b"parentId" => Key::ParentId,
-            b"timestamp" => Key::Timestamp,
-            b"message" => Key::Message,
-            b"role" => Key::Role,
-            b"content" => Key::Content,
-            b"name" => Key::Name,
-            b"details" => Key::Details,
-            b"targetId" => Key::TargetId,
-            b"firstKeptEntryId" => Key::FirstKeptEntryId,
-            b"fromId" => Key::FromId,
-            b"toolCallId" => Key::ToolCallId,
-            b"arguments" => Key::Arguments,
-            b"stopReason" => Key::StopReason,
-            b"provider" => Key::Provider,
-            b"model" => Key::Model,
-            b"responseModel" => Key::ResponseModel,
-            b"toolName" => Key::ToolName,
-            b"isError" => Key::IsError,
-            b"usage" => Key::Usage,
-            b"input" => Key::Input,
-            b"output" => Key::Output,
-            b"cacheRead" => Key::CacheRead,
-            b"cacheWrite" => Key::CacheWrite,
-            b"cost" => Key::Cost,
-            b"total" => Key::Total,
-            _ => Key::Other,
-        }
-    }
+keys! {
+    Type b"type"
+    Id b"id"
+    ParentId b"parentId"
+    Timestamp b"timestamp"
+    Message b"message"
+    Role b"role"
+    Content b"content"
+    Name b"name"
+    Details b"details"
+    TargetId b"targetId"
+    FirstKeptEntryId b"firstKeptEntryId"
+    FromId b"fromId"
+    ToolCallId b"toolCallId"
+    Arguments b"arguments"
+    StopReason b"stopReason"
+    Provider b"provider"
+    Model b"model"
+    ResponseModel b"responseModel"
+    ToolName b"toolName"
+    IsError b"isError"
+    Usage b"usage"
+    Input b"input"
+    Output b"output"
+    CacheRead b"cacheRead"
+    CacheWrite b"cacheWrite"
+    Cost b"cost"
+    Total b"total"
 }
 
 /// Bytes that are looked at together inside a string.

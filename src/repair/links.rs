@@ -121,8 +121,9 @@ pub(super) fn links(ids: &Ids<'_>, lost: &Lost<'_>) -> Result<Links> {
                 _ => {
                     let found = lost.above(ids, ix, &String::from_utf8_lossy(id))?;
                     let (parent, why) = match found {
-                        Some(parent) => (parent, Why::LostBetween),
-                        None => (before, Why::Lost),
+                        Above::Entry(parent) => (Some(parent), Why::LostBetween),
+                        Above::Nothing => (None, Why::LostBetween),
+                        Above::Unknown => (before, Why::Lost),
                     };
                     links.parents[ix.at()] = parent;
                     links.changed.push((ix, why));
@@ -175,46 +176,53 @@ impl Links {
     }
 }
 
+/// What an entry that is lost hung on.
+enum Above<T> {
+    Entry(T),
+    /// It was a root.
+    Nothing,
+    Unknown,
+}
+
 impl Lost<'_> {
-    /// What an entry that is lost hung on: the nearest entry above it that is here, as far as that
-    /// is known. `Some(None)`: it was a root.
-    fn above(&self, ids: &Ids<'_>, by: Ix, id: &str) -> Result<Option<Option<Ix>>> {
+    /// The nearest entry above one that is lost that is here, as far as that is known.
+    fn above(&self, ids: &Ids<'_>, by: Ix, id: &str) -> Result<Above<Ix>> {
         let mut seen = HashSet::new();
         let mut id = id.to_owned();
         while seen.insert(id.clone()) {
-            let Some(parent) = self.parent_of(&id)? else {
-                return Ok(None);
-            };
-            let Some(parent) = parent else {
-                return Ok(Some(None));
+            let parent = match self.parent_of(&id)? {
+                Above::Entry(parent) => parent,
+                Above::Nothing => return Ok(Above::Nothing),
+                Above::Unknown => return Ok(Above::Unknown),
             };
             match ids.meant(parent.as_bytes(), by) {
+                // Numbers count from the end: a greater one is an earlier line.
                 Some(here) if !self.dropped.contains(&here) && here > by => {
-                    return Ok(Some(Some(here)));
+                    return Ok(Above::Entry(here));
                 }
                 _ => id = parent,
             }
         }
-        Ok(None)
+        Ok(Above::Unknown)
     }
 
-    /// The parent of an entry that is not here: unknown, none, or an id.
-    fn parent_of(&self, id: &str) -> Result<Option<Option<String>>> {
+    /// The parent that an entry which is not here had.
+    fn parent_of(&self, id: &str) -> Result<Above<String>> {
         if let Some(parent) = self.heads.get(id) {
             // What was cut off may have been the parent.
-            return Ok(parent.clone().map(Some));
+            return Ok(parent.clone().map_or(Above::Unknown, Above::Entry));
         }
         let Some(session) = self.parent else {
-            return Ok(None);
+            return Ok(Above::Unknown);
         };
         let Some(ix) = session.find(id)? else {
-            return Ok(None);
+            return Ok(Above::Unknown);
         };
+        if let Parent::Entry(parent) = session.parent(ix)? {
+            return Ok(Above::Entry(session.id(parent)));
+        }
         let line = session.line(ix)?;
-        let stored = Raw::new(&line).get("parentId");
-        Ok(Some(match session.parent(ix)? {
-            Parent::Entry(parent) => Some(session.id(parent)),
-            _ => stored.and_then(Raw::as_id),
-        }))
+        let stored = Raw::new(&line).get("parentId").and_then(Raw::as_id);
+        Ok(stored.map_or(Above::Nothing, Above::Entry))
     }
 }

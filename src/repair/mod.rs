@@ -76,7 +76,7 @@ pub fn repair(path: &Path, around: Surroundings<'_>) -> Result<Repaired> {
         old => Ok(old?),
     };
     let io = || Error::io("read", path);
-    let mut draft = salvaged::salvaged(path, source, around).map_err(io())?;
+    let mut draft = salvaged::salvaged(path, &source, around).map_err(io())?;
     if draft.header.is_empty() {
         // Neither a header nor an entry to make one for.
         let reason = old.err();

@@ -26,14 +26,18 @@ enum Item {
 type Span = (u64, u64);
 
 /// Takes the old file apart.
-pub(super) fn salvaged(path: &Path, source: Source, around: Surroundings<'_>) -> io::Result<Draft> {
+pub(super) fn salvaged(
+    path: &Path,
+    source: &Source,
+    around: Surroundings<'_>,
+) -> io::Result<Draft> {
     let mut draft = Draft::new(source.clone());
     let bom = source.read_range(0, 3)? == b"\xef\xbb\xbf";
     if bom {
         draft.did(Did::Header, (0, 3), None, "left out the byte order mark");
     }
-    let items = items(&source, if bom { 3 } else { 0 })?;
-    let (header_at, header) = match find_header(&source, &items)? {
+    let items = items(source, if bom { 3 } else { 0 })?;
+    let (header_at, header) = match find_header(source, &items)? {
         Some((span, line)) => (Some(span), Some(line)),
         None => (None, None),
     };

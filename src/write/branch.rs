@@ -110,7 +110,7 @@ pub fn of_path(
                 .str("firstKeptEntryId")
                 .map(std::borrow::Cow::into_owned);
             if let Some(stand_in) = first.filter(|f| *f != id).and_then(|f| stand_ins.get(&f)) {
-                line = splice::set(&line, "firstKeptEntryId", &quote(stand_in));
+                line = splice::set(&line, "firstKeptEntryId", quote(stand_in));
             }
         }
         lines.push(&line, &id);

@@ -15,9 +15,7 @@ use crate::state::{difference, said_by_pi, said_by_pis};
 fn version(path: &Path) -> Option<f64> {
     let bytes = std::fs::read(path).expect("a file");
     let lines = bytes.split(|&b| b == b'\n');
-    let header = lines
-        .filter_map(|line| serde_json::from_slice::<Value>(line).ok())
-        .next()?;
+    let header = { lines }.find_map(|line| serde_json::from_slice::<Value>(line).ok())?;
     (header["type"] == "session").then(|| header["version"].as_f64().unwrap_or(1.0))
 }
 

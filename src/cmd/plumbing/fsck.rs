@@ -184,9 +184,10 @@ fn print(
         return Ok(());
     }
     let (code, severity) = (finding.code.name(), finding.code.severity().name());
-    let file = match names_file {
-        true => format!("{session}:"),
-        false => String::new(),
+    let file = if names_file {
+        format!("{session}:")
+    } else {
+        String::new()
     };
     let line = finding
         .line_number
