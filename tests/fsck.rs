@@ -217,7 +217,7 @@ fn entries() -> Vec<Case> {
     vec![
         case(raw(r#"{"type":"custom","customType":"x","parentId":"bbbbbbbb","timestamp":"2026-01-01T00:00:09.000Z"}"#), "no-id", 4).repairable(),
         case(raw(&RECORD.replace("\"dddddddd\"", "7")), "bad-id", 4),
-        case(raw(&RECORD.replace("dddddddd", "")), "bad-id", 4),
+        case(raw(&RECORD.replace("dddddddd", "")), "bad-id", 4).repairable(),
         case(raw(&RECORD.replace("\"type\":\"message\",", "")), "no-type", 4),
         case(entry(json!({ "type": "leaf" })), "unknown-type", 4),
         case(entry(json!({ "type": "custom", "timestamp": "t" })), "bad-timestamp", 4),

@@ -11,6 +11,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::common::{Build, assistant};
+use crate::props::{mutate, mutation, valid};
 
 fn places() -> Places {
     Places {
@@ -336,6 +337,27 @@ proptest! {
         }
         let errors = serious(&new);
         let errors: Vec<_> = errors.iter().filter(|f| f.code.severity() == Severity::Error).collect();
+        prop_assert!(errors.is_empty(), "{errors:?} after {:?} of {text}", done.actions);
+        let again = repaired(&new).expect("it is sound");
+        prop_assert!(again.actions.is_empty(), "{:?} again, of {text}", again.actions);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_is_repaired_is_sound(mutations in vec(mutation(), 1..8)) {
+        let mut bytes = valid();
+        for mutation in &mutations {
+            mutate(&mut bytes, mutation);
+        }
+        check_bytes(bytes.clone(), &places()).expect("memory is read");
+        let Ok(done) = repaired(&bytes) else { return Ok(()) };
+        let new = bytes_of(done.source());
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let found = serious(&new);
+        let errors: Vec<_> = found.iter().filter(|f| f.code.severity() == Severity::Error).collect();
         prop_assert!(errors.is_empty(), "{errors:?} after {:?} of {text}", done.actions);
         let again = repaired(&new).expect("it is sound");
         prop_assert!(again.actions.is_empty(), "{:?} again, of {text}", again.actions);

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::common::{Build, assistant};
 
 /// A session with an entry of every kind, two branches, labels and a compaction.
-fn valid() -> Vec<u8> {
+pub(crate) fn valid() -> Vec<u8> {
     let call = json!({
         "type": "toolCall", "id": "t1", "name": "read", "arguments": { "path": "a\u{e9}\u{1f600}" },
     });
@@ -67,7 +67,7 @@ fn valid() -> Vec<u8> {
 
 /// What can happen to a file. Places are fractions of its length.
 #[derive(Debug, Clone)]
-enum Mutation {
+pub(crate) enum Mutation {
     Cut(f64),
     Flip(f64, u8),
     Insert(f64, Vec<u8>),
@@ -120,7 +120,7 @@ const WORDS: &[&str] = &[
     "\\u0000",
 ];
 
-fn mutation() -> impl Strategy<Value = Mutation> {
+pub(crate) fn mutation() -> impl Strategy<Value = Mutation> {
     let place = || 0.0..1.0_f64;
     prop_oneof![
         1 => place().prop_map(Mutation::Cut),
@@ -146,7 +146,7 @@ fn at(fraction: f64, len: usize) -> usize {
     (fraction * len as f64) as usize
 }
 
-fn mutate(bytes: &mut Vec<u8>, mutation: &Mutation) {
+pub(crate) fn mutate(bytes: &mut Vec<u8>, mutation: &Mutation) {
     let len = bytes.len();
     let lines = || {
         bytes

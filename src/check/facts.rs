@@ -357,5 +357,9 @@ fn odd_id(session: &Session, ix: Ix) -> Result<Option<Finding>> {
     let id = Raw::new(&line).get("id");
     let is_good = id.is_some_and(|id| id.is_string() && id.bytes() != b"\"\"");
     let message = "the id is empty, or no string";
-    Ok((!is_good).then(|| Finding::of(session, Code::BadId, ix, message)))
+    let finding = || Finding {
+        repairable: id.is_some_and(Raw::is_string),
+        ..Finding::of(session, Code::BadId, ix, message)
+    };
+    Ok((!is_good).then(finding))
 }

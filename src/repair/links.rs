@@ -56,7 +56,7 @@ impl<'i> Ids<'i> {
     pub(super) fn new(index: &'i Index) -> Ids<'i> {
         let mut places: HashMap<&[u8], Vec<Ix>> = HashMap::new();
         for ix in index.file_order() {
-            if let Some(id) = index.id(ix) {
+            if let Some(id) = index.id(ix).filter(|id| !id.is_empty()) {
                 places.entry(id).or_default().push(ix);
             }
         }
@@ -77,6 +77,11 @@ impl<'i> Ids<'i> {
         let mut repeated: Vec<Ix> = several.flat_map(|places| &places[1..]).copied().collect();
         repeated.sort_unstable_by(|a, b| b.cmp(a));
         repeated
+    }
+
+    /// Whether nothing can name the entry.
+    pub(super) fn is_nameless(&self, ix: Ix) -> bool {
+        self.index.id(ix).is_none_or(<[u8]>::is_empty)
     }
 
     /// The first entry with an id.
@@ -106,7 +111,7 @@ pub(super) fn links(ids: &Ids<'_>, lost: &Lost<'_>) -> Result<Links> {
     };
     let mut before = None;
     for ix in index.file_order() {
-        let nameless = before.filter(|&before| index.id(before).is_none());
+        let nameless = before.filter(|&before| ids.is_nameless(before));
         match index.parent_id(ix) {
             ParentId::Null => {}
             ParentId::Missing | ParentId::Invalid => {

@@ -137,7 +137,7 @@ impl Mender<'_> {
             );
         }
         for ix in self.index.file_order() {
-            if self.index.id(ix).is_none() && !self.left_out.contains(&ix) {
+            if ids.is_nameless(ix) && !self.left_out.contains(&ix) {
                 self.give_id(ix, &(around.entry_id)())?;
                 self.did(Did::Id, ix, "gave it an id");
             }

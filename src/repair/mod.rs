@@ -20,7 +20,7 @@ use crate::check::{Finding, check, number};
 use crate::error::{Error, Result};
 use crate::session::Session;
 use crate::store::discover::Places;
-use crate::store::header::Migration;
+use crate::store::header::{Header, Migration};
 use crate::store::source::Source;
 
 pub use draft::{Action, Did};
@@ -65,13 +65,6 @@ impl Repaired {
 pub fn repair(path: &Path, around: Surroundings<'_>) -> Result<Repaired> {
     let source = Source::open(path)?;
     let old = match Session::open(path) {
-        Ok(old) if old.header().is_newer() => {
-            return Err(Error::NotWritable {
-                session: path.to_owned(),
-                reason: format!("its version is {}; pis writes 3", old.header().version),
-                hint: "repair it with the program that wrote it".into(),
-            });
-        }
         Err(Error::NotASession { reason, .. }) => Err(reason),
         old => Ok(old?),
     };
@@ -83,6 +76,13 @@ pub fn repair(path: &Path, around: Surroundings<'_>) -> Result<Repaired> {
         return Err(Error::NotASession {
             path: path.to_owned(),
             reason: reason.unwrap_or_else(|| "there is no record in it".to_owned()),
+        });
+    }
+    if let Some(header) = Header::read(&draft.header).filter(Header::is_newer) {
+        return Err(Error::NotWritable {
+            session: path.to_owned(),
+            reason: format!("its version is {}; pis writes 3", header.version),
+            hint: "repair it with the program that wrote it".into(),
         });
     }
     let old = old.ok();
