@@ -51,6 +51,7 @@ fn main() -> io::Result<ExitCode> {
     cases.push(append(&large, &small, temporary.path())?);
     cases.extend(real_pi(&large, &small, temporary.path())?);
     cases.extend(list(dir)?);
+    cases.push(check_all(dir)?);
 
     let (mut table, mut good) = (String::new(), true);
     for mut case in cases {
@@ -100,7 +101,7 @@ fn cases(large: &Sample, small: &Sample, escapes: &Sample) -> Vec<Case> {
     // What a command may take of a large session, and of one that is full of escapes.
     type Lines = fn(&Sample) -> usize;
     const NONE: f64 = 0.0;
-    let wholes: [(&str, Lines, f64, f64); 7] = [
+    let wholes: [(&str, Lines, f64, f64); 8] = [
         ("for-each-tip", |sample| sample.tips, 5.0, 10.0),
         ("rev-path", |sample| sample.path, 5.0, 10.0),
         (
@@ -111,6 +112,7 @@ fn cases(large: &Sample, small: &Sample, escapes: &Sample) -> Vec<Case> {
         ),
         ("stats --json", |_| 1, 8.0, 10.0),
         ("branch", |sample| sample.tips, 6.0, 10.0),
+        ("fsck", |_| 0, 10.0, 10.0),
         // A string that the one holds often, and the other.
         ("grep -c -F session.rs:118:21", |_| 1, 6.0, NONE),
         ("grep -c -F entry", |_| 1, NONE, 15.0),
@@ -249,6 +251,25 @@ fn list(dir: &Path) -> io::Result<Option<Case>> {
         clocked: true,
         ..Case::new(title, own, other, sessions, 0.1)
     }))
+}
+
+/// All sessions checked with all cores, and with one thread.
+fn check_all(dir: &Path) -> io::Result<Case> {
+    let (sessions, megabytes) = HOME;
+    let home = ready_home(dir)?;
+    let check = || {
+        let mut command = Command::new(PIS);
+        command
+            .args(["fsck", "--all"])
+            .env("PI_CODING_AGENT_DIR", &home)
+            .env_remove("PI_CODING_AGENT_SESSION_DIR");
+        command
+    };
+    let (own, mut other) = (check(), check());
+    other.env("RAYON_NUM_THREADS", "1");
+    let title = format!("`fsck --all`, with one thread: {sessions} sessions, {megabytes} MB");
+    // Each has a line: they all belong to one directory, and lie in those of many.
+    Ok(Case::new(title, own, other, sessions, 0.8))
 }
 
 /// Generates the home, unless an earlier run left it.
