@@ -1,7 +1,9 @@
 //! `pis migrate`: old sessions brought to version 3 in place, and never lost on the way.
 
 use std::fs;
+use std::io::Write;
 use std::process::Command;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -164,15 +166,15 @@ fn what_cannot_be_migrated_is_refused() {
     );
 }
 
-/// Runs pis and kills it when it comes to the nth call of a kind; false where it does not.
-fn killed_at(world: &World, args: &[&str], call: &str, nth: usize) -> bool {
+/// A run of pis whose calls of a kind are tampered with.
+fn tampered(world: &World, args: &[&str], calls: &str, how: &str) -> Command {
     let pis = world.command(args);
     let mut strace = Command::new("strace");
     strace
         .args(["-f", "-qq", "-o", "/dev/null", "-e"])
-        .arg(format!("trace={call}"))
+        .arg(format!("trace={calls}"))
         .arg("-e")
-        .arg(format!("inject={call}:signal=KILL:when={nth}"))
+        .arg(format!("inject={calls}:{how}"))
         .arg(pis.get_program())
         .args(args)
         .current_dir(world.work())
@@ -181,21 +183,26 @@ fn killed_at(world: &World, args: &[&str], call: &str, nth: usize) -> bool {
             pis.get_envs()
                 .filter_map(|(name, value)| Some((name, value?))),
         );
-    let output = strace.output().expect("it was there a moment ago");
-    // What strace traces ends it the same way.
-    !output.status.success()
+    strace
+}
+
+/// Whether there is a strace that works; says so if not.
+fn can_trace() -> bool {
+    let mut strace = Command::new("strace");
+    let output = strace.args(["-qq", "-o", "/dev/null", "true"]).output();
+    let can = output.is_ok_and(|output| output.status.success());
+    if !can {
+        let _ = writeln!(
+            std::io::stderr(),
+            "skipped: there is no strace that can trace"
+        );
+    }
+    can
 }
 
 #[test]
 fn a_power_cut_leaves_the_old_file_or_the_new_one() {
-    let traces = Command::new("strace")
-        .args(["-qq", "-o", "/dev/null", "true"])
-        .output();
-    if !traces.is_ok_and(|output| output.status.success()) {
-        let _ = std::io::Write::write_all(
-            &mut std::io::stderr(),
-            b"skipped: there is no strace that can trace\n",
-        );
+    if !can_trace() {
         return;
     }
     let before = format!("{}broken {{\n", old("v1.jsonl"));
@@ -224,7 +231,10 @@ fn a_power_cut_leaves_the_old_file_or_the_new_one() {
         for nth in 1..200 {
             let world = World::with(&before);
             let args = ["-q", "migrate", "s.jsonl"];
-            let killed = killed_at(&world, &args, call, nth);
+            let how = format!("signal=KILL:when={nth}");
+            let output = tampered(&world, &args, call, &how).output();
+            // What strace traces ends it the same way.
+            let killed = !output.expect("it was there a moment ago").status.success();
             let left = world.bytes();
             assert!(left == before.as_bytes() || left == after, "{call} {nth}");
             let backup = world.path("s.jsonl.bak");
@@ -243,4 +253,41 @@ fn a_power_cut_leaves_the_old_file_or_the_new_one() {
         }
     }
     assert!(cuts > 30, "{cuts}");
+}
+
+#[test]
+fn what_pi_appends_in_the_very_moment_is_kept() {
+    if !can_trace() {
+        return;
+    }
+    let world = World::with(old("v2.jsonl"));
+    let late = "{\"type\":\"custom\",\"customType\":\"x\",\"id\":\"late0000\",\"parentId\":null,\"timestamp\":\"2026-01-01T00:00:09.000Z\"}\n";
+    let args = ["-q", "--json", "migrate", "s.jsonl"];
+    // The backup is made before the last look, which is before the renaming.
+    let mut pis = tampered(
+        &world,
+        &args,
+        "rename,renameat,renameat2",
+        "delay_enter=1500000",
+    );
+    let pis = pis
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::piped());
+    let pis = pis.spawn().expect("it was there a moment ago");
+    while !world.path("s.jsonl.bak").exists() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    let mut session = fs::OpenOptions::new()
+        .append(true)
+        .open(world.path("s.jsonl"))
+        .expect("it");
+    session.write_all(late.as_bytes()).expect("written");
+    let output = pis.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(4), "{output:?}");
+    let after = String::from_utf8(world.bytes()).expect("UTF-8");
+    assert!(
+        after.contains("\"version\":3") && after.ends_with(late),
+        "{after}"
+    );
 }

@@ -164,7 +164,7 @@ const LEAF: &[Block] = &[
 
 const WRITING: &[Block] = &[
     Text(
-        "pis only ever adds whole lines at the end of a session, under a lock that other runs of \
+        "pis adds whole lines at the end of a session, under a lock that other runs of \
          pis wait for (10 seconds at most), and flushes them to the disk. pi knows no lock: what \
          it appends at the same moment is kept, too, as a branch, and the exit status is 4. Ids \
          of new entries have 16 hex digits.",
@@ -180,7 +180,13 @@ const WRITING: &[Block] = &[
     ),
     Text(
         "A session of version 1 or 2, one of a version above 3, and one that pi would not open \
-         are never appended to. `copy` makes a session of version 3 of an older one.",
+         are never appended to. `migrate` brings an older one to version 3, `repair` makes one of \
+         a damaged one that pi opens.",
+    ),
+    Text(
+        "What is there is rewritten by `migrate` and `repair --in-place` only. The new file is on \
+         disk before it takes the old one's place, mode, owner and links stay, and the old one \
+         is kept beside it as `NAME.jsonl.bak`, the next time as `NAME.jsonl.bak2`.",
     ),
     Text(
         "A new session is written beside its place and then moved there, never over another \

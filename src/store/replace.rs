@@ -4,6 +4,7 @@
 //! the old one, and the old one has its second name by then.
 
 use std::fs::Metadata;
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::create::{free_path, sync_dir, temporary, write_new_from};
@@ -16,7 +17,8 @@ use crate::error::{Error, Result};
 /// backup. The caller holds the lock. Links are followed; mode and owner stay.
 ///
 /// Fails with [`Error::NotWritable`] where the file has another hard link, and with
-/// [`Error::LeafMoved`] where another program appended meanwhile; nothing is changed then.
+/// [`Error::LeafMoved`] where another program appended meanwhile; nothing is changed then. What is
+/// appended in the very moment of the change is in the new file, too: [`Error::WrittenBeside`].
 pub fn replace(path: &Path, expected: u64, new: &Source, lock: &Lock) -> Result<PathBuf> {
     let path = std::fs::canonicalize(path).map_err(Error::io("open", path))?;
     let io = |action| Error::io(action, &path);
@@ -54,11 +56,31 @@ pub fn replace(path: &Path, expected: u64, new: &Source, lock: &Lock) -> Result<
     let pointer = leaf::read(&path).filter(|pointer| pointer.size == expected);
     file.persist(&path).map_err(|e| io("replace")(e.error))?;
     sync_dir(path.parent().unwrap_or(Path::new("/")));
-    if let Some(Pointer { leaf, .. }) = pointer {
+    // pi takes no lock: what it appended since the last look is in the old file.
+    let beside = catch_up(&path, &backup, expected).map_err(io("append to"))?;
+    if let Some(Pointer { leaf, .. }) = pointer.filter(|_| !beside) {
         let size = new.len();
         leaf::write(lock.dir(), &Pointer { leaf, size })?;
     }
+    if beside {
+        return Err(Error::WrittenBeside { session: path });
+    }
     Ok(backup)
+}
+
+/// Appends to the new file what the old one got after it was read; whether that was anything.
+fn catch_up(path: &Path, old: &Path, read: u64) -> std::io::Result<bool> {
+    let mut old = std::fs::File::open(old)?;
+    if old.metadata()?.len() <= read {
+        return Ok(false);
+    }
+    old.seek(SeekFrom::Start(read))?;
+    let mut tail = Vec::new();
+    old.read_to_end(&mut tail)?;
+    let mut new = std::fs::OpenOptions::new().append(true).open(path)?;
+    new.write_all(&tail)?;
+    new.sync_data()?;
+    Ok(true)
 }
 
 /// Gives the file a second name.

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::fsck::Row as FindingRow;
 use crate::check::Severity;
 use crate::cli::{Context, Exit, Failure, complete, new_entry_id};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::repair::{Action, Repaired, Surroundings, repair};
 use crate::rev::syntax::quote_name;
 use crate::store::create::{free_path, write_new_from};
@@ -149,7 +149,8 @@ impl Repair {
         match done {
             Ok(backup) => written.backup = backup,
             Err(e) => {
-                if let Some(quarantine) = written.quarantine {
+                let is_done = matches!(e, Error::WrittenBeside { .. });
+                if let Some(quarantine) = written.quarantine.filter(|_| !is_done) {
                     let _ = std::fs::remove_file(quarantine);
                 }
                 return Err(e);
