@@ -147,6 +147,9 @@ fn looking<'a>(id_rev: &'a str, label_rev: &'a str, typed: &'a str) -> Vec<Vec<&
         vec!["grep", "--tool", typed, "."],
         vec!["grep", typed],
         vec!["help", typed],
+        vec!["fsck"],
+        vec!["fsck", "--json"],
+        vec!["repair", "-n"],
         vec![],
     ]
 }

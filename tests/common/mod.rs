@@ -265,6 +265,8 @@ pub(crate) const READING: &[&[&str]] = &[
     &["stats", "--json"],
     &["stats", "@~1", "--size"],
     &["stats", "@~1...@{tip}"],
+    &["fsck"],
+    &["repair", "-n"],
 ];
 
 /// No run of pis in these tests takes this long.
