@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::common::{Build, assistant};
-use crate::props::{mutate, mutation, valid};
+use crate::props::{at, mutate, mutation, valid};
 
 fn places() -> Places {
     Places {
@@ -167,16 +167,6 @@ fn damage() -> impl Strategy<Value = Damage> {
         1 => (place(), prop::sample::select(&["not json", "{\"type\":\"mess", "42", "[1]", "}", "{\"a\":"][..]))
             .prop_map(|(line, junk)| Damage::Junk(line, junk)),
     ]
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    clippy::cast_precision_loss,
-    reason = "a fraction of a small length"
-)]
-fn at(fraction: f64, len: usize) -> usize {
-    (fraction * len as f64) as usize
 }
 
 /// Damages a file; false where there is nothing that this can happen to.

@@ -142,7 +142,8 @@ pub(crate) fn mutation() -> impl Strategy<Value = Mutation> {
     clippy::cast_precision_loss,
     reason = "a fraction of a small length"
 )]
-fn at(fraction: f64, len: usize) -> usize {
+/// The place in so many that a fraction stands for.
+pub(crate) fn at(fraction: f64, len: usize) -> usize {
     (fraction * len as f64) as usize
 }
 

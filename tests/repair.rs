@@ -527,6 +527,7 @@ fn what_is_no_session_is_refused() {
         let ran = world.read(&["repair", "s.jsonl"]);
         assert_eq!(ran.code, 128, "{ran:?}");
         assert!(ran.stderr.contains(says), "{ran:?}");
+        assert_eq!(world.read(&["repair", "--in-place", "s.jsonl"]).code, 128);
     }
     let newer = talk().text().replace("\"version\":3", "\"version\":4");
     let ran = World::with(newer).read(&["--json", "repair", "s.jsonl"]);

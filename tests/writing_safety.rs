@@ -152,7 +152,14 @@ fn a_limit_on_the_size_of_files_leaves_no_part_of_a_new_one() {
     let world = World::new();
     let long = "x".repeat(100_000);
     world.write("s.jsonl", Build::new().user("aaaaaaaa", "", &long).text());
-    for args in ["clone", "copy", "fork --at @", "clone -o new.jsonl"] {
+    for args in [
+        "clone",
+        "copy",
+        "fork --at @",
+        "clone -o new.jsonl",
+        "import s.jsonl",
+        "repair -o new.jsonl",
+    ] {
         let script = format!("ulimit -f 64; \"$PIS\" -s s.jsonl {args}");
         let ran = sh(&world, &script);
         assert_eq!(
@@ -166,6 +173,21 @@ fn a_limit_on_the_size_of_files_leaves_no_part_of_a_new_one() {
     }
     let found = sh(&world, "find \"$HOME\" -type f");
     assert_eq!(found.stdout, "");
+    // What would be replaced stays, and has no other name.
+    let old = Build::new()
+        .header(&json!({ "type": "session", "id": "old", "version": 2 }))
+        .user("aaaaaaaa", "", &long);
+    let torn = format!("{}{{\"type\":", old.text());
+    world.write("s.jsonl", &torn);
+    for args in ["migrate", "repair --in-place", "repair"] {
+        let ran = sh(&world, &format!("ulimit -f 64; \"$PIS\" -s s.jsonl {args}"));
+        assert_eq!((ran.code, ran.stdout.as_str()), (128, ""), "{ran:?}");
+        assert_eq!(fs::read(world.path("s.jsonl")).unwrap(), torn.as_bytes());
+        let names = fs::read_dir(world.work()).expect("a directory");
+        let mut names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, [".pis", "s.jsonl"], "{args}");
+    }
 }
 
 /// A full disk, where the tests may mount one; the mount ends with the shell.
@@ -627,12 +649,12 @@ fn no_name_leads_out_of_the_session_directory() {
 fn only_the_owner_can_look() {
     let world = world();
     let script = "umask 0
-        for args in init new clone copy 'fork --at @' 'clone -o own.jsonl'; do
+        for args in init new clone copy 'fork --at @' 'clone -o own.jsonl' 'repair -o whole.jsonl'; do
             \"$PIS\" -q -s s.jsonl $args || exit 1
         done
         \"$PIS\" -q -s s.jsonl set-leaf bbbbbbbb";
     let ran = sh(&world, script);
-    assert_eq!((ran.code, ran.stdout.lines().count()), (0, 6), "{ran:?}");
+    assert_eq!((ran.code, ran.stdout.lines().count()), (0, 7), "{ran:?}");
     for path in ran.stdout.lines() {
         assert_eq!(mode(Path::new(path)), 0o600, "{path}");
     }

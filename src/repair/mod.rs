@@ -41,6 +41,8 @@ pub struct Surroundings<'a> {
 /// A repaired session.
 #[derive(Debug)]
 pub struct Repaired {
+    /// The length of the damaged file as it was read.
+    pub size: u64,
     /// The new file, to be written.
     pub session: Session,
     /// What was done, in the order of the damaged file; nothing where there was nothing to do.
@@ -96,6 +98,7 @@ pub fn repair(path: &Path, around: Surroundings<'_>) -> Result<Repaired> {
     number(&session, &mut remaining)?;
     let (actions, quarantine) = draft.finish().map_err(io())?;
     Ok(Repaired {
+        size: source.len(),
         session,
         actions,
         quarantine,

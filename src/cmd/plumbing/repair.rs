@@ -94,13 +94,9 @@ impl Repair {
             Some(name) => context.find_file(name)?,
             None => context.current_file()?,
         };
-        let lock = if self.in_place {
+        if self.in_place {
             context.keep_from_agent(&path, self.force)?;
-            Some(Lock::acquire(&path, PATIENCE)?)
-        } else {
-            None
-        };
-        let len = std::fs::metadata(&path).map_or(0, |meta| meta.len());
+        }
         let repaired = repair(
             &path,
             Surroundings {
@@ -110,7 +106,7 @@ impl Repair {
                 entry_id: &new_entry_id,
             },
         )?;
-        let written = self.write(&path, len, &repaired, lock.as_ref())?;
+        let written = self.write(&path, &repaired)?;
         self.report(context, &path, &repaired, &written)?;
         let is_error = |severity| severity == Severity::Error;
         let errors = repaired
@@ -120,20 +116,14 @@ impl Repair {
         Ok(Exit::from(!errors))
     }
 
-    fn write(
-        &self,
-        path: &Path,
-        len: u64,
-        repaired: &Repaired,
-        lock: Option<&Lock>,
-    ) -> Result<Written> {
+    fn write(&self, path: &Path, repaired: &Repaired) -> Result<Written> {
         let mut written = Written::default();
         if self.dry_run || (repaired.actions.is_empty() && self.output.is_none()) {
             return Ok(written);
         }
         let new = match &self.output {
             Some(output) => std::path::absolute(output).unwrap_or_else(|_| output.clone()),
-            None if lock.is_some() => path.to_owned(),
+            None if self.in_place => path.to_owned(),
             None => free_path(&path.with_extension(""), ".repaired", ".jsonl"),
         };
         // First what would be lost.
@@ -142,9 +132,14 @@ impl Repair {
             write_new_from(&quarantine, bytes)?;
             written.quarantine = Some(quarantine);
         }
-        let done = match lock {
-            Some(lock) => replace(&new, len, repaired.source(), lock).map(Some),
-            None => write_new_from(&new, repaired.source()).map(|()| None),
+        let done = if self.in_place {
+            // What is none of ours gets no lock beside it, so it is taken only now; if somebody
+            // wrote since the look, the length is another.
+            Lock::acquire(path, PATIENCE)
+                .and_then(|lock| replace(&new, repaired.size, repaired.source(), &lock))
+                .map(Some)
+        } else {
+            write_new_from(&new, repaired.source()).map(|()| None)
         };
         match done {
             Ok(backup) => written.backup = backup,
