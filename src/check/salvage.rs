@@ -125,9 +125,12 @@ fn parts(bytes: &[u8]) -> Vec<(Range<usize>, What)> {
     let mut found = Vec::new();
     let mut budget = Budget {
         attempts: ATTEMPTS,
-        bytes: (1 << 10) + bytes.len().saturating_mul(PATIENCE),
+        bytes: (1 << 20) + bytes.len().saturating_mul(PATIENCE),
     };
     let mut at = 0;
+    let mut line_end = 0;
+    // Whether nothing has been found on the line yet.
+    let mut is_fresh = true;
     // Where the fragment at hand begins.
     let mut fragment: Option<usize> = None;
     while at < bytes.len() {
@@ -135,6 +138,7 @@ fn parts(bytes: &[u8]) -> Vec<(Range<usize>, What)> {
         let first = rest[0];
         if first == b'\n' || (fragment.is_none() && first.is_ascii_whitespace()) {
             close(bytes, fragment.take(), at, &mut found);
+            is_fresh |= first == b'\n';
             at += 1;
             continue;
         }
@@ -144,19 +148,21 @@ fn parts(bytes: &[u8]) -> Vec<(Range<usize>, What)> {
             close(bytes, fragment.take(), at, &mut found);
             found.push((at..at + len, what));
             at += len;
+            is_fresh = false;
             continue;
         }
-        let line = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
-        let value = rest[..line].trim_ascii_end();
-        if fragment.is_none() && is_valid(value) {
+        if line_end <= at {
+            line_end = at + memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+        }
+        let value = bytes[at..line_end].trim_ascii_end();
+        if std::mem::take(&mut is_fresh) && is_valid(value) {
             let truthy = Raw::new(value).is_truthy();
             found.push((at..at + value.len(), What::Value(truthy)));
-            at += line;
+            at = line_end;
             continue;
         }
         fragment.get_or_insert(at);
-        let next = memchr::memmem::find(&rest[1..line.max(1)], b"{\"");
-        at += next.map_or(line, |next| next + 1);
+        at = next_object(&bytes[at..line_end]).map_or(line_end, |next| at + next);
     }
     close(bytes, fragment, bytes.len(), &mut found);
     found
@@ -200,20 +206,43 @@ fn stored_record(bytes: &[u8], budget: &mut usize) -> Option<usize> {
 
 /// The length of the value at the start of the bytes, if it is JSON.
 fn whole(bytes: &[u8], budget: &mut usize) -> Option<usize> {
-    let mut window = Window::new(&bytes, 0, bytes.len() as u64);
-    let passed = window.skip_value();
-    let len = usize::try_from(window.offset()).ok()?;
-    *budget = budget.checked_sub(len)?;
-    passed.ok().map(|_| len)
+    /// A window copies what it passes: most records are short, however much follows them.
+    const FIRST: usize = 4096;
+    let mut limit = FIRST;
+    loop {
+        let held = &bytes[..bytes.len().min(limit)];
+        let mut window = Window::new(&held, 0, held.len() as u64);
+        let passed = window.skip_value();
+        let len = usize::try_from(window.offset()).ok()?;
+        *budget = budget.checked_sub(len)?;
+        match passed {
+            Ok(_) => return Some(len),
+            Err(_) if len == held.len() && limit < bytes.len() => limit *= 8,
+            Err(_) => return None,
+        }
+    }
 }
 
 /// Whether the bytes begin as entries do: with their type, a known one.
 fn begins_entry(bytes: &[u8]) -> bool {
-    let Some(name) = bytes.strip_prefix(b"{\"type\":\"") else {
-        return false;
+    // Other programs than pi put spaces there.
+    let tokens: [&[u8]; 4] = [b"{", b"\"type\"", b":", b"\""];
+    let rest = tokens.iter().try_fold(bytes, |rest, token| {
+        rest.trim_ascii_start().strip_prefix(*token)
+    });
+    let name = rest.and_then(|rest| rest.split(|b| *b == b'"').next());
+    name.is_some_and(|name| Kind::of(name) != Kind::Other)
+}
+
+/// The next place in the bytes, behind the first one, at which an object with members begins.
+fn next_object(bytes: &[u8]) -> Option<usize> {
+    let begins = |at: &usize| {
+        let rest = bytes[at + 1..].trim_ascii_start();
+        rest.first() == Some(&b'"')
     };
-    let name = name.split(|b| *b == b'"').next().unwrap_or_default();
-    Kind::of(name) != Kind::Other
+    memchr::memchr_iter(b'{', bytes)
+        .filter(|at| *at > 0)
+        .find(begins)
 }
 
 /// Whether an object is a header or an entry, and not a part of one.
@@ -227,7 +256,7 @@ fn is_record(object: &[u8]) -> bool {
         Kind::Session => raw.str("id").is_some(),
         // Blocks of a message have a type, too, and calls an id.
         Kind::Other => has("id") && (has("parentId") || has("timestamp")),
-        _ => has("timestamp") || has("id"),
+        _ => has("timestamp") || has("parentId"),
     }
 }
 
@@ -292,9 +321,10 @@ pub fn head_of(fragment: &[u8]) -> Option<(String, Option<String>)> {
 mod tests {
     use super::*;
 
-    const A: &str =
-        r#"{"type":"message","id":"a","message":{"content":[{"type":"text","text":"x"}]}}"#;
+    const A: &str = r#"{"type":"message","id":"a","parentId":null,"message":{"content":[{"type":"text","text":"x"}]}}"#;
     const B: &str = r#"{"type":"label","id":"b","parentId":"a","targetId":"a"}"#;
+
+    const SPACED: &str = r#"{ "type" : "message", "id": "c", "timestamp": 1 }"#;
 
     fn found(bytes: &[u8]) -> Vec<(&str, String)> {
         let name = |what: &What| match what {
@@ -337,14 +367,18 @@ mod tests {
             ),
             // Cut off where a value may follow, the next record looks like that value.
             (
-                format!("{}{B}", &A[..37]),
-                vec![("fragment", &A[..37]), ("record", B)],
+                format!("{}{B}", &A[..53]),
+                vec![("fragment", &A[..53]), ("record", B)],
             ),
             (
                 format!("\0\0\0{A}\0"),
                 vec![("nul", "\0\0\0"), ("record", A), ("nul", "\0")],
             ),
             (torn.to_owned(), vec![("fragment", torn)]),
+            (
+                format!("{torn}{SPACED}{SPACED}"),
+                vec![("fragment", torn), ("record", SPACED), ("record", SPACED)],
+            ),
             (
                 format!("{A}xyz\nnot json"),
                 vec![("record", A), ("fragment", "xyz"), ("fragment", "not json")],
@@ -383,14 +417,14 @@ mod tests {
             [("mended", A.replace(',', ",   "))]
         );
         // Neither does one that what follows it seems to end.
-        let cut = &A[..37];
+        let cut = &A[..53];
         let wanted = [("fragment", cut), ("record", B), ("fragment", "}")];
         let wanted = wanted.map(|(name, text)| (name, text.to_owned()));
         assert_eq!(found(format!("{cut}{B}\n}}").as_bytes()), wanted);
         // A record that was cut off inside a string does not swallow the next one.
-        let torn = format!("{}\n{}\n{B}", &A[..72], with("\u{1}"));
+        let torn = format!("{}\n{}\n{B}", &A[..88], with("\u{1}"));
         let wanted = [
-            ("fragment", A[..72].to_owned()),
+            ("fragment", A[..88].to_owned()),
             ("mended", with("\\u0001")),
             ("record", B.to_owned()),
         ];
@@ -420,7 +454,9 @@ mod tests {
             "{}{{\"type\":\"x\",",
             "{\"type\":\"message\",\"a\":[".repeat(8_000)
         );
+        let glued = "{ \"type\": \"label\", \"timestamp\": 1}".repeat(100_000);
         let start = std::time::Instant::now();
+        assert_eq!(found(glued.as_bytes()).len(), 100_000);
         assert_eq!(found(many.as_bytes()).len(), 1);
         assert!(start.elapsed().as_secs() < 10);
     }

@@ -67,8 +67,8 @@ impl<'i> Ids<'i> {
     pub(super) fn meant(&self, id: &[u8], by: Ix) -> Option<Ix> {
         let places = self.places.get(id)?;
         // Numbers count from the end: a greater one is an earlier line.
-        let before = places.iter().rev().find(|place| **place > by);
-        before.or(places.first()).copied()
+        let before = places.partition_point(|place| *place > by);
+        places.get(before.saturating_sub(1)).copied()
     }
 
     /// The entries that share an id with an earlier one.
@@ -89,11 +89,10 @@ impl<'i> Ids<'i> {
         self.places.get(id)?.first().copied()
     }
 
-    /// An entry is left out, for which another one with its id stands.
-    pub(super) fn forget(&mut self, ix: Ix) {
-        let id = self.index.id(ix).unwrap_or_default();
-        if let Some(places) = self.places.get_mut(id) {
-            places.retain(|place| *place != ix);
+    /// Entries are left out, for which others with their ids stand.
+    pub(super) fn forget(&mut self, left_out: &HashSet<Ix>) {
+        for places in self.places.values_mut().filter(|places| places.len() > 1) {
+            places.retain(|place| !left_out.contains(place));
         }
     }
 
@@ -158,14 +157,23 @@ impl Links {
         for &ix in &closing {
             self.parents[ix.at()] = None;
         }
-        for ix in closing {
-            let number = u32::try_from(index.len()).unwrap_or(u32::MAX);
+        // Mostly nothing hangs on a later line, so that no earlier entry can be below one.
+        let is_later = |(n, parent): (usize, &Option<Ix>)| parent.is_some_and(|p| p.at() <= n);
+        let must_look = self.parents.iter().enumerate().any(is_later);
+        let number = u32::try_from(index.len()).unwrap_or(u32::MAX);
+        for &ix in &closing {
             let mut earlier = (ix.0 + 1..number).map(Ix);
-            let fits = |&before: &Ix| !lost.dropped.contains(&before) && !self.is_above(ix, before);
+            let fits = |&before: &Ix| {
+                let is_below = || must_look && self.is_above(ix, before);
+                !lost.dropped.contains(&before) && !is_below()
+            };
             self.parents[ix.at()] = earlier.find(fits);
-            self.changed.retain(|(changed, _)| *changed != ix);
-            self.changed.push((ix, Why::Cycle));
         }
+        let closing: HashSet<Ix> = closing.into_iter().collect();
+        self.changed
+            .retain(|(changed, _)| !closing.contains(changed));
+        self.changed
+            .extend(closing.into_iter().map(|ix| (ix, Why::Cycle)));
     }
 
     /// Whether an entry is at or above another one. There is no cycle left.

@@ -124,7 +124,6 @@ impl Mender<'_> {
                     ix,
                     "left out a record that stands twice",
                 );
-                ids.forget(ix);
                 self.left_out.insert(ix);
                 continue;
             }
@@ -136,6 +135,7 @@ impl Mender<'_> {
                 format!("gave it an id of its own instead of {old}"),
             );
         }
+        ids.forget(&self.left_out);
         for ix in self.index.file_order() {
             if ids.is_nameless(ix) && !self.left_out.contains(&ix) {
                 self.give_id(ix, &(around.entry_id)())?;
