@@ -77,6 +77,10 @@ fn prepared() -> World {
     let world = World::new();
     let session = std::fs::read(fixture("branched.jsonl")).expect("the fixture");
     world.write("session.jsonl", &session);
+    // One whose newest line was glued to the one before.
+    let text = String::from_utf8(session).expect("UTF-8");
+    let (start, end) = text.trim_end().rsplit_once('\n').expect("lines");
+    world.write("broken.jsonl", format!("{start}{end}\n"));
     let pi = world.write("bin/pi", PI);
     std::fs::set_permissions(pi, std::fs::Permissions::from_mode(0o755)).expect("a mode");
     world
@@ -306,6 +310,22 @@ fn inside_the_agent() {
 }
 
 #[test]
+fn broken_sessions_healed() {
+    let Some((world, ran)) = run("Heal what is broken", 0, &[]) else {
+        return;
+    };
+    let lines: Vec<_> = ran.stdout.lines().collect();
+    assert_eq!(lines.len(), 2, "{ran:?}");
+    assert_eq!(lines[0], "damaged");
+    assert!(lines[1].starts_with(OLD_LEAF), "{ran:?}");
+    let healed = std::fs::read(world.path("broken.repaired.jsonl")).expect("it");
+    assert_eq!(
+        healed,
+        std::fs::read(fixture("branched.jsonl")).expect("it")
+    );
+}
+
+#[test]
 fn every_example_is_run_here() {
     let all: Vec<String> = examples().into_iter().map(|e| e.recipe).collect();
     let wanted = [
@@ -316,6 +336,7 @@ fn every_example_is_run_here() {
         "Walk a session with jq",
         "Take over from pi and hand back",
         "From inside the agent",
+        "Heal what is broken",
     ];
     assert_eq!(all, wanted);
     for example in examples() {
