@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::entry::splice;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::session::Session;
 use crate::store::header::Header;
 use crate::store::source::{Pieces, Source};
@@ -169,6 +169,19 @@ impl Draft {
             }
         }
         Session::of(Source::Pieces(Arc::new(pieces)))
+    }
+
+    /// The new file as far as it is made, all of it read: its entries are the lines, in the same
+    /// order, unless somebody has changed the old file since it was taken apart.
+    pub(super) fn entries(&self) -> Result<Session> {
+        let session = self.session()?;
+        session.load_all()?;
+        if session.index().len() != self.lines.len() {
+            return Err(Error::LeafMoved {
+                message: "the session was changed while it was read".to_owned(),
+            });
+        }
+        Ok(session)
     }
 
     /// What was done, and what was put aside.

@@ -18,7 +18,7 @@ use crate::write::build::quote;
 
 /// Sets right what can be set right.
 pub(super) fn mend(draft: &mut Draft, path: &Path, around: Surroundings<'_>) -> Result<()> {
-    let session = draft.session()?;
+    let session = draft.entries()?;
     let facts = Facts::of_all(&session)?;
     let index = session.index();
     let mut mender = Mender {

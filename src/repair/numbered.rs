@@ -17,7 +17,7 @@ pub(super) fn number(
     old: Option<&Session>,
     around: Surroundings<'_>,
 ) -> Result<()> {
-    let now = draft.session()?;
+    let now = draft.entries()?;
     let old = old.filter(|old| old.migration() == Migration::Ids);
     let shown: HashMap<u64, String> = old.map_or_else(HashMap::new, |old| {
         let index = old.index();
