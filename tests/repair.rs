@@ -533,5 +533,12 @@ fn what_is_no_session_is_refused() {
     let ran = World::with(newer).read(&["--json", "repair", "s.jsonl"]);
     assert_eq!(ran.error(), "not-writable");
     assert_eq!(World::new().pis_with(&["repair", "-"], "x").code, 2);
+    let world = World::new();
+    let text = talk().text();
+    let (_, entries) = text.split_once('\n').expect("a header");
+    let ran = world.pis_with(&["-q", "repair", "-", "-o", "new.jsonl"], entries);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let new = fs::read_to_string(world.path("new.jsonl")).expect("it");
+    assert!(new.ends_with(entries) && new.lines().count() == 5, "{new}");
     assert_eq!(World::new().pis(&["repair", "gone.jsonl"]).code, 128);
 }

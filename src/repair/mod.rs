@@ -65,8 +65,17 @@ impl Repaired {
 /// Fails where there is nothing of a session in the file, or where its version is one that pis
 /// does not write.
 pub fn repair(path: &Path, around: Surroundings<'_>) -> Result<Repaired> {
-    let source = Source::open(path)?;
-    let old = match Session::open(path) {
+    repair_source(Source::open(path)?, path, around)
+}
+
+/// Repairs a session whose bytes came from elsewhere. See [`repair`].
+pub fn repair_bytes(bytes: Vec<u8>, around: Surroundings<'_>) -> Result<Repaired> {
+    let source = Source::Memory(bytes.into());
+    repair_source(source, Path::new("standard input"), around)
+}
+
+fn repair_source(source: Source, path: &Path, around: Surroundings<'_>) -> Result<Repaired> {
+    let old = match Session::of(source.clone()) {
         Err(Error::NotASession { reason, .. }) => Err(reason),
         old => Ok(old?),
     };

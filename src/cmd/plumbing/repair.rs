@@ -9,7 +9,7 @@ use super::fsck::Row as FindingRow;
 use crate::check::Severity;
 use crate::cli::{Context, Exit, Failure, complete, new_entry_id};
 use crate::error::{Error, Result};
-use crate::repair::{Action, Repaired, Surroundings, repair};
+use crate::repair::{Action, Repaired, Surroundings, repair, repair_bytes};
 use crate::rev::syntax::quote_name;
 use crate::store::create::{free_path, write_new_from};
 use crate::store::lock::{Lock, PATIENCE};
@@ -85,27 +85,33 @@ struct Written {
 impl Repair {
     pub(crate) fn run(self, context: &mut Context) -> Result<Exit, Failure> {
         let path = match &self.session {
-            Some(name) if name == "-" => {
-                return Err(
-                    Failure::usage("standard input has no place for a new file beside it")
-                        .hint("save the session to a file and name that"),
-                );
-            }
-            Some(name) => context.find_file(name)?,
-            None => context.current_file()?,
+            Some(name) if name == "-" => None,
+            None if context.session_is_stdin() => None,
+            Some(name) => Some(context.find_file(name)?),
+            None => Some(context.current_file()?),
         };
-        if self.in_place {
-            context.keep_from_agent(&path, self.force)?;
-        }
-        let repaired = repair(
-            &path,
-            Surroundings {
-                places: context.places(),
-                now: &context.timestamp(),
-                session_id: &context.new_session_id(),
-                entry_id: &new_entry_id,
-            },
-        )?;
+        let around = Surroundings {
+            places: context.places(),
+            now: &context.timestamp(),
+            session_id: &context.new_session_id(),
+            entry_id: &new_entry_id,
+        };
+        let repaired = match &path {
+            Some(path) => {
+                if self.in_place {
+                    context.keep_from_agent(path, self.force)?;
+                }
+                repair(path, around)?
+            }
+            None if self.dry_run || self.output.is_some() => {
+                repair_bytes(context.stdin_bytes()?, around)?
+            }
+            None => {
+                let message = "standard input has no place for a new file beside it";
+                return Err(Failure::usage(message).hint("say where to write it with '-o FILE'"));
+            }
+        };
+        let path = path.unwrap_or_else(|| PathBuf::from("standard input"));
         let written = self.write(&path, &repaired)?;
         self.report(context, &path, &repaired, &written)?;
         let is_error = |severity| severity == Severity::Error;
