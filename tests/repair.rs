@@ -542,3 +542,76 @@ fn what_is_no_session_is_refused() {
     assert!(new.ends_with(entries) && new.lines().count() == 5, "{new}");
     assert_eq!(World::new().pis(&["repair", "gone.jsonl"]).code, 128);
 }
+
+#[test]
+fn what_is_no_entry_takes_no_place_among_them() {
+    let text = talk().text();
+    let dated = r#"{"type":"x","timestamp":"2026-01-01T00:00:09.000Z"}"#;
+    let claude = r#"{"type":"user","uuid":"x","timestamp":"2026-01-01T00:00:09.000Z"}"#;
+    for (line, is_kept) in [
+        ("{}", false),
+        (r#"{"level":"info"}"#, false),
+        (claude, false),
+        (dated, true),
+    ] {
+        let healed = heal(format!("{text}{line}\n"));
+        let path = healed.path();
+        assert_eq!(&path[..4], ALL, "{line}");
+        assert_eq!(path.len(), 4 + usize::from(is_kept), "{line}");
+        assert_eq!(healed.quarantine().is_empty(), is_kept, "{line}");
+    }
+    // Neither do objects inside of a record that was cut off.
+    let inside = text
+        .lines()
+        .nth(1)
+        .expect("an entry")
+        .replace("aaaaaaaa", "phantom0");
+    let torn = format!(
+        r#"{{"type":"message","id":"eeeeeeee","parentId":"dddddddd","timestamp":"2026-01-01T00:00:09.000Z","message":{{"details":[{inside},{{"type":"session","id":"x","timestamp":"t","cwd":"/evil"}},"#
+    );
+    let healed = heal(format!("{text}{torn}"));
+    assert_eq!(
+        (healed.text(), healed.quarantine()),
+        (text.clone(), format!("{torn}\n"))
+    );
+    // A message of no id and no parent is the next one.
+    let lost = r#"{"type":"message","timestamp":"2026-01-01T00:00:09.000Z","message":{"role":"user","content":"x"}}"#;
+    let path = heal(format!("{text}{lost}\n")).path();
+    assert_eq!((path.len(), &path[..4]), (5, &ALL.map(str::to_owned)[..]));
+}
+
+#[test]
+fn records_are_found_whatever_their_keys_come_first() {
+    let mut text = talk().text();
+    let mut lines = Vec::new();
+    for n in 0..600 {
+        let parent = if n == 0 {
+            "dddddddd".to_owned()
+        } else {
+            format!("x{:07}", n - 1)
+        };
+        lines.push(format!(r#"{{"id":"x{n:07}","parentId":"{parent}","timestamp":"2026-01-01T00:00:09.000Z","type":"message","message":{{"role":"user","content":[{{"type":"text","text":"a"}}]}}}}"#));
+    }
+    let whole = format!("{text}{}\n", lines.join("\n"));
+    for pair in lines.chunks(2) {
+        text.push_str(&format!("{}\n", pair.concat()));
+    }
+    assert_eq!(heal(text).text(), whole);
+}
+
+#[test]
+fn what_hung_on_something_lost_is_named_instead() {
+    // A compaction that keeps from the entry that was torn.
+    let compaction = json!({ "type": "compaction", "summary": "s", "tokensBefore": 1,
+        "firstKeptEntryId": "cccccccc" });
+    let text = talk().entry("eeeeeeee", "dddddddd", compaction).text();
+    let torn = lines(&text)[3].to_owned();
+    let healed = heal(text.replace(&torn, &torn[..100]));
+    let kept = healed.world.ok(&["-s", "new.jsonl", "cat-entry", "@"]);
+    assert!(kept.contains(r#""firstKeptEntryId":"dddddddd""#), "{kept}");
+    // What hung on a root that is lost is a root.
+    let text = talk()
+        .entry("eeeeeeee", "", json!({ "type": "message" }))
+        .user("ffffffff", "eeeeeeee", "x");
+    assert_eq!(heal(text.text()).path(), ["ffffffff"]);
+}

@@ -49,9 +49,6 @@ impl Piece {
 /// How much is read at once while NULs are passed.
 const BLOCK: usize = 256 * 1024;
 
-/// So many places are tried at which a record of an unknown kind could begin.
-const ATTEMPTS: usize = 256;
-
 /// Each byte is looked at so often at most, on the average, before a search for records ends: in
 /// nothing but beginnings every one would be followed to the end.
 const PATIENCE: usize = 16;
@@ -92,7 +89,45 @@ pub fn salvage(source: &dyn ReadAt, start: u64, end: u64) -> std::io::Result<Vec
         }
     }
     flush(&mut held, at, &mut pieces);
-    Ok(pieces)
+    join(source, pieces)
+}
+
+/// So many NULs may be characters of a string. What a disk has not written is a block at least, and
+/// what stands before and behind it need not be of one record.
+const CHARACTERS: u64 = 16;
+
+/// Joins fragments to the record that they are once the NULs between them are escaped.
+fn join(source: &dyn ReadAt, pieces: Vec<Piece>) -> std::io::Result<Vec<Piece>> {
+    let few = |piece: &Piece| piece.what == What::Nul && piece.end - piece.start < CHARACTERS;
+    let goes_on = |a: &Piece, b: &Piece| {
+        let kinds = (few(a) && b.what == What::Fragment) || (few(b) && a.what == What::Fragment);
+        kinds && a.end == b.start
+    };
+    let mut joined = Vec::with_capacity(pieces.len());
+    let mut budget = usize::MAX;
+    for run in pieces.chunk_by(goes_on) {
+        let first_last = run.first().zip(run.last()).filter(|_| run.len() > 2);
+        let Some((first, last)) = first_last else {
+            joined.extend_from_slice(run);
+            continue;
+        };
+        let want = usize::try_from(last.end - first.start).map_err(std::io::Error::other)?;
+        let mut bytes = vec![0; want];
+        let mut got = 0;
+        while got < want {
+            match source.read_at(&mut bytes[got..], first.start + got as u64)? {
+                0 => break,
+                n => got += n,
+            }
+        }
+        match mended(&bytes[..got], &mut budget) {
+            Some((len, line)) if len == want => {
+                joined.push(piece(first.start, last.end, What::Mended(line)));
+            }
+            _ => joined.extend_from_slice(run),
+        }
+    }
+    Ok(joined)
 }
 
 /// Takes apart the bytes before `end` that are held.
@@ -124,8 +159,8 @@ pub fn records_in(line: &[u8]) -> Vec<Range<usize>> {
 fn parts(bytes: &[u8]) -> Vec<(Range<usize>, What)> {
     let mut found = Vec::new();
     let mut budget = Budget {
-        attempts: ATTEMPTS,
-        bytes: (1 << 20) + bytes.len().saturating_mul(PATIENCE),
+        uncertain: (1 << 20) + bytes.len().saturating_mul(PATIENCE),
+        certain: (1 << 20) + bytes.len().saturating_mul(PATIENCE),
     };
     let mut at = 0;
     let mut line_end = 0;
@@ -144,6 +179,8 @@ fn parts(bytes: &[u8]) -> Vec<(Range<usize>, What)> {
         }
         if first == b'{'
             && let Some((len, what)) = record(rest, &mut budget)
+            // Behind the beginning of another one it may be a part of that.
+            && !(fragment.is_some() && is_part(&rest[len..]))
         {
             close(bytes, fragment.take(), at, &mut found);
             found.push((at..at + len, what));
@@ -175,27 +212,36 @@ fn close(bytes: &[u8], fragment: Option<usize>, end: usize, found: &mut Vec<(Ran
     }
 }
 
-/// What a search for records may still cost.
+/// How many bytes a search for records may still look at, at places where one certainly begins and
+/// at others.
 struct Budget {
-    attempts: usize,
-    bytes: usize,
+    certain: usize,
+    uncertain: usize,
+}
+
+/// Whether what stands before these bytes is one of several parts of something.
+fn is_part(behind: &[u8]) -> bool {
+    let next = behind.iter().find(|b| !matches!(b, b' ' | b'\t' | b'\r'));
+    matches!(next, Some(b',' | b']' | b'}'))
 }
 
 /// The record that begins with the bytes, if they do.
 fn record(bytes: &[u8], budget: &mut Budget) -> Option<(usize, What)> {
-    let certain = begins_entry(bytes);
-    if !certain {
-        budget.attempts = budget.attempts.checked_sub(1)?;
-    }
-    if !certain {
-        let len = whole(bytes, &mut budget.bytes)?;
+    if !begins_entry(bytes) {
+        let len = whole(bytes, &mut budget.uncertain)?;
         return is_record(&bytes[..len]).then_some((len, What::Record));
     }
-    if let Some(len) = stored_record(bytes, &mut budget.bytes) {
+    if let Some(len) = stored_record(bytes, &mut budget.certain) {
         return Some((len, What::Record));
     }
-    let (len, line) = mend(bytes, &mut budget.bytes)?;
-    (is_valid(&line) && is_record(&line)).then_some((len, What::Mended(line)))
+    let (len, line) = mended(bytes, &mut budget.certain)?;
+    Some((len, What::Mended(line)))
+}
+
+/// The record at the start of the bytes, as a line. See [`mend`].
+fn mended(bytes: &[u8], budget: &mut usize) -> Option<(usize, Vec<u8>)> {
+    let (len, line) = mend(bytes, budget)?;
+    (is_valid(&line) && is_record(&line)).then_some((len, line))
 }
 
 /// The length of the record of a known kind that begins with the bytes, if they do.
@@ -253,11 +299,16 @@ fn is_record(object: &[u8]) -> bool {
         return false;
     };
     match Kind::of(kind.as_bytes()) {
-        Kind::Session => raw.str("id").is_some(),
+        Kind::Session => raw.str("id").is_some() && has("timestamp"),
         // Blocks of a message have a type, too, and calls an id.
         Kind::Other => has("id") && (has("parentId") || has("timestamp")),
         _ => has("timestamp") || has("parentId"),
     }
+}
+
+/// Whether the bytes begin with a record that is no part of another one.
+fn is_next_record(bytes: &[u8], budget: &mut usize) -> bool {
+    stored_record(bytes, budget).is_some_and(|len| !is_part(&bytes[len..]))
 }
 
 /// The object at the start of the bytes, as a line: control characters in its strings escaped,
@@ -274,7 +325,7 @@ fn mend(bytes: &[u8], budget: &mut usize) -> Option<(usize, Vec<u8>)> {
         match b {
             b'{' if in_string && begins_entry(&bytes[at - 1..]) => return None,
             // Cut off where a value may follow, the next record looks like that value.
-            b'{' if depth > 0 && stored_record(&bytes[at - 1..], budget).is_some() => return None,
+            b'{' if depth > 0 && is_next_record(&bytes[at - 1..], budget) => return None,
             b'\\' if in_string => {
                 line.push(b);
                 line.push(*bytes.get(at)?);
@@ -310,11 +361,28 @@ fn mend(bytes: &[u8], budget: &mut usize) -> Option<(usize, Vec<u8>)> {
     None
 }
 
+/// What an entry that is lost hung on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Above<T> {
+    /// Another entry.
+    Entry(T),
+    /// Nothing: it was a root.
+    Nothing,
+    /// That is lost, too.
+    Unknown,
+}
+
 /// The id and the parent that the beginning of a record names, as far as it was written.
-pub fn head_of(fragment: &[u8]) -> Option<(String, Option<String>)> {
+pub fn head_of(fragment: &[u8]) -> Option<(String, Above<String>)> {
     let raw = Raw::new(fragment);
     let id = raw.get("id")?.as_id()?;
-    Some((id, raw.get("parentId").and_then(Raw::as_id)))
+    let above = match raw.get("parentId") {
+        Some(parent) if parent.is_null() => Above::Nothing,
+        parent => parent
+            .and_then(Raw::as_id)
+            .map_or(Above::Unknown, Above::Entry),
+    };
+    Some((id, above))
 }
 
 #[cfg(test)]
@@ -421,6 +489,20 @@ mod tests {
         let wanted = [("fragment", cut), ("record", B), ("fragment", "}")];
         let wanted = wanted.map(|(name, text)| (name, text.to_owned()));
         assert_eq!(found(format!("{cut}{B}\n}}").as_bytes()), wanted);
+        // What is inside of a record is none, and keeps no other from being one.
+        let inside = format!("{{\"a\":[{A},{B}],\"b\":");
+        let torn = format!("{}{inside}", &A[..53]);
+        assert_eq!(found(torn.as_bytes()), [("fragment", torn.clone())]);
+        let whole = A.replace("\"x\"", &format!("\"\u{1}\",\"y\":{B}"));
+        let wanted = whole.replace('\u{1}', "\\u0001");
+        assert_eq!(found(whole.as_bytes()), [("mended", wanted)]);
+        // A few NULs may be characters, many are none.
+        let nul = with("a\0b\0\0c");
+        assert_eq!(
+            found(nul.as_bytes()),
+            [("mended", with("a\\u0000b\\u0000\\u0000c"))]
+        );
+        assert_eq!(found(with(&"\0".repeat(512)).as_bytes()).len(), 3);
         // A record that was cut off inside a string does not swallow the next one.
         let torn = format!("{}\n{}\n{B}", &A[..88], with("\u{1}"));
         let wanted = [
@@ -434,16 +516,26 @@ mod tests {
     #[test]
     fn a_fragment_tells_what_it_was() {
         let head = |text: &str| head_of(text.as_bytes());
-        let a = |parent: Option<&str>| Some(("a".to_owned(), parent.map(str::to_owned)));
+        let a = |above: Above<&str>| {
+            let above = match above {
+                Above::Entry(id) => Above::Entry(id.to_owned()),
+                Above::Nothing => Above::Nothing,
+                Above::Unknown => Above::Unknown,
+            };
+            Some(("a".to_owned(), above))
+        };
         assert_eq!(
             head(r#"{"type":"message","id":"a","parentId":"b","ti"#),
-            a(Some("b"))
+            a(Above::Entry("b"))
         );
         assert_eq!(
             head(r#"{"type":"message","id":"a","parentId":null,"ti"#),
-            a(None)
+            a(Above::Nothing)
         );
-        assert_eq!(head(r#"{"type":"message","id":"a","par"#), a(None));
+        assert_eq!(
+            head(r#"{"type":"message","id":"a","par"#),
+            a(Above::Unknown)
+        );
         assert_eq!(head(r#"{"type":"mess"#), None);
         assert_eq!(head("xyz"), None);
     }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::check::salvage::Above;
 use crate::entry::splice;
 use crate::error::{Error, Result};
 use crate::session::Session;
@@ -87,7 +88,7 @@ pub(super) struct Draft {
     pub(super) header_span: (u64, u64),
     pub(super) lines: Vec<Line>,
     /// The parents of entries that are lost, as far as what is left of them says.
-    pub(super) lost: HashMap<String, Option<String>>,
+    pub(super) lost: HashMap<String, Above<String>>,
     actions: Vec<Action>,
     quarantine: Vec<(u64, u64)>,
 }

@@ -6,6 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::check::salvage::Above;
 use crate::error::Result;
 use crate::json::Raw;
 use crate::session::Session;
@@ -21,7 +22,7 @@ pub(super) enum Why {
     Lost,
     /// The entry that it names is itself or below it.
     Cycle,
-    /// It names none, and the entry before had no id to name.
+    /// It names none: it has no id either, or the entry before had none to name.
     Nameless,
     /// It names none.
     None,
@@ -37,7 +38,7 @@ pub(super) struct Links {
 /// What there is to find lost parents with.
 pub(super) struct Lost<'a> {
     /// The parents of entries that are lost, by id.
-    pub(super) heads: &'a HashMap<String, Option<String>>,
+    pub(super) heads: &'a HashMap<String, Above<String>>,
     /// The session that this one was made of.
     pub(super) parent: Option<&'a Session>,
     /// Entries that are left out.
@@ -110,7 +111,7 @@ pub(super) fn links(ids: &Ids<'_>, lost: &Lost<'_>) -> Result<Links> {
     };
     let mut before = None;
     for ix in index.file_order() {
-        let nameless = before.filter(|&before| ids.is_nameless(before));
+        let nameless = before.filter(|&before| ids.is_nameless(before) || ids.is_nameless(ix));
         match index.parent_id(ix) {
             ParentId::Null => {}
             ParentId::Missing | ParentId::Invalid => {
@@ -189,14 +190,6 @@ impl Links {
     }
 }
 
-/// What an entry that is lost hung on.
-enum Above<T> {
-    Entry(T),
-    /// It was a root.
-    Nothing,
-    Unknown,
-}
-
 impl Lost<'_> {
     /// The nearest entry above one that is lost that is here, as far as that is known.
     fn above(&self, ids: &Ids<'_>, by: Ix, id: &str) -> Result<Above<Ix>> {
@@ -221,9 +214,8 @@ impl Lost<'_> {
 
     /// The parent that an entry which is not here had.
     fn parent_of(&self, id: &str) -> Result<Above<String>> {
-        if let Some(parent) = self.heads.get(id) {
-            // What was cut off may have been the parent.
-            return Ok(parent.clone().map_or(Above::Unknown, Above::Entry));
+        if let Some(above) = self.heads.get(id) {
+            return Ok(above.clone());
         }
         let Some(session) = self.parent else {
             return Ok(Above::Unknown);

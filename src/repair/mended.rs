@@ -7,13 +7,14 @@ use super::Surroundings;
 use super::content::fixed;
 use super::draft::{Did, Draft};
 use super::links::{Ids, Lost, Why, links};
+use crate::check::salvage::head_of;
 use crate::check::{Code, Facts};
 use crate::entry::{Kind, splice};
 use crate::error::Result;
 use crate::json::Raw;
 use crate::rev::syntax::quote_name;
 use crate::session::Session;
-use crate::store::index::{Index, Ix};
+use crate::store::index::{Index, Ix, ParentId};
 use crate::write::build::quote;
 
 /// Sets right what can be set right.
@@ -92,10 +93,7 @@ impl Mender<'_> {
                 let line = self.line(ix)?;
                 if code == Code::NoMessage {
                     self.left_out.insert(ix);
-                    let parent = Raw::new(&line).get("parentId").and_then(Raw::as_id);
-                    if let Some(id) = self.name(ix) {
-                        self.draft.lost.insert(id, parent);
-                    }
+                    self.draft.lost.extend(head_of(&line));
                     let span = self.span(ix);
                     self.draft
                         .set_aside(span, "a message entry without a message");
@@ -173,6 +171,7 @@ impl Mender<'_> {
             },
         )?;
         let why: HashMap<Ix, Why> = links.changed.into_iter().collect();
+        self.name_next_kept(&why)?;
         for ix in self.index.file_order() {
             if self.left_out.contains(&ix) {
                 continue;
@@ -196,17 +195,48 @@ impl Mender<'_> {
             let line = self.line(ix)?;
             let old = Raw::new(&line).get("parentId").and_then(Raw::as_id);
             let old = old.map_or_else(String::new, |old| quote_name(&old).into_owned());
+            let before = parent.map_or("", |_| "; this is the entry before it");
             let why = match why {
                 Why::LostBetween => format!("{old}, its parent, is lost and hung there"),
-                Why::Lost => format!("{old}, its parent, is lost; this is the entry before it"),
-                Why::Cycle => {
-                    format!("{old}, its parent, is below it; this is the entry before it")
-                }
-                Why::Nameless => "the entry before it had no id to name".to_owned(),
+                Why::Lost => format!("{old}, its parent, is lost{before}"),
+                Why::Cycle => format!("{old}, its parent, is below it{before}"),
+                Why::Nameless => "there was no id to name".to_owned(),
                 Why::None => "it named no parent".to_owned(),
             };
             self.set(ix, "parentId", &json)?;
             self.did(Did::Linked, ix, format!("{new}: {why}"));
+        }
+        Ok(())
+    }
+
+    /// A compaction that keeps from an entry which is lost keeps from what hung on that instead.
+    fn name_next_kept(&mut self, why: &HashMap<Ix, Why>) -> Result<()> {
+        let mut below: HashMap<String, Ix> = HashMap::new();
+        for ix in self.index.file_order() {
+            if let ParentId::Id(id) = self.index.parent_id(ix)
+                && matches!(why.get(&ix), Some(Why::Lost | Why::LostBetween))
+                && !self.left_out.contains(&ix)
+            {
+                let id = String::from_utf8_lossy(id).into_owned();
+                below.entry(id).or_insert(ix);
+            }
+        }
+        for ix in self.index.file_order() {
+            if below.is_empty() || self.index.kind(ix) != Kind::Compaction {
+                continue;
+            }
+            let line = self.line(ix)?;
+            let kept = Raw::new(&line).get("firstKeptEntryId").and_then(Raw::as_id);
+            // Numbers count from the end: a greater one is an earlier line.
+            let next = kept
+                .and_then(|kept| below.get(&kept))
+                .filter(|next| **next > ix);
+            if let Some(&next) = next {
+                let id = self.id_json(next)?;
+                self.set(ix, "firstKeptEntryId", &id)?;
+                let message = "keeps from the next entry: the first that it kept is lost";
+                self.did(Did::Linked, ix, message);
+            }
         }
         Ok(())
     }

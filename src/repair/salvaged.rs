@@ -1,5 +1,6 @@
 //! The first step: every record that parses, or is whole inside of what does not.
 
+use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 
@@ -36,7 +37,7 @@ pub(super) fn salvaged(
     if bom {
         draft.did(Did::Header, (0, 3), None, "left out the byte order mark");
     }
-    let items = items(source, if bom { 3 } else { 0 })?;
+    let (items, nameless) = items(source, if bom { 3 } else { 0 })?;
     let (header_at, header) = match find_header(source, &items)? {
         Some((span, line)) => (Some(span), Some(line)),
         None => (None, None),
@@ -69,10 +70,10 @@ pub(super) fn salvaged(
         };
         match item {
             Item::Entry => {
-                // A title, say, that another program puts there.
                 let is_before = header_at.is_some_and(|header| span.0 < header.0);
-                if is_before && !looks_like_entry(&source.read_range(span.0, span.1)?) {
-                    draft.set_aside(span, "a record before the header that is no entry");
+                let is_odd = is_before || nameless.contains(&span.0);
+                if is_odd && is_foreign(&source.read_range(span.0, span.1)?, is_before) {
+                    draft.set_aside(span, "a record that is no entry");
                     continue;
                 }
                 let ended = span.1 < len;
@@ -134,6 +135,15 @@ pub(super) fn salvaged(
     Ok(draft)
 }
 
+/// Whether a record is one of another program: a title, say, that it puts before the header, or a
+/// line of a log. Without an id, an entry of any type still has a time.
+fn is_foreign(line: &[u8], is_before_header: bool) -> bool {
+    let raw = Raw::new(line);
+    let has = |key: &str| raw.get(key).is_some();
+    let is_dated = raw.str("type").is_some() && has("timestamp") && !has("uuid");
+    !looks_like_entry(line) && (is_before_header || !is_dated)
+}
+
 /// Takes a record that was had back.
 fn take(draft: &mut Draft, line: Line, stored: &[u8], message: &str) {
     let entry = Entry::new(stored);
@@ -150,15 +160,18 @@ fn take(draft: &mut Draft, line: Line, stored: &[u8], message: &str) {
     draft.lines.push(line);
 }
 
-/// All there is, in the order of the file.
-fn items(source: &Source, first_byte: u64) -> io::Result<Vec<(Span, Item)>> {
+/// All there is, in the order of the file, and where entries without an id begin.
+fn items(source: &Source, first_byte: u64) -> io::Result<(Vec<(Span, Item)>, HashSet<u64>)> {
     let mut index = Index::new(source.len(), first_byte);
     index.read_all(source)?;
     let mut items = Vec::with_capacity(index.len());
     items.extend(index.file_order().map(|ix| (index.span(ix), Item::Entry)));
+    let mut nameless = HashSet::new();
     for odd in index.oddities() {
-        if odd.what == Odd::Header {
-            items.push(((odd.start, odd.end), Item::Header));
+        match odd.what {
+            Odd::Header => items.push(((odd.start, odd.end), Item::Header)),
+            Odd::NoId => drop(nameless.insert(odd.start)),
+            _ => {}
         }
     }
     for (start, end) in gaps(&index) {
@@ -166,7 +179,7 @@ fn items(source: &Source, first_byte: u64) -> io::Result<Vec<(Span, Item)>> {
         items.extend(pieces.map(|piece| ((piece.start, piece.end), Item::Piece(piece.what))));
     }
     items.sort_by_key(|(span, _)| *span);
-    Ok(items)
+    Ok((items, nameless))
 }
 
 /// The first header, and where it lies.

@@ -244,7 +244,10 @@ pub(crate) fn looks_like_entry(line: &[u8]) -> bool {
     let kind = crate::entry::Entry::new(line).kind();
     // A header without a proper id is neither: pi refuses the file.
     let known = !matches!(kind, Kind::Other | Kind::Session);
-    known && raw.get("uuid").is_none() && (raw.get("id").is_some() || raw.get("message").is_some())
+    // Entries of version 1 have a time and no id.
+    let is_dated = raw.get("timestamp").is_some();
+    let is_whole = is_dated || raw.get("id").is_some() || raw.get("message").is_some();
+    known && raw.get("uuid").is_none() && is_whole
 }
 
 /// What a foreign first line belongs to.
