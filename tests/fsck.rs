@@ -160,6 +160,8 @@ fn headers() -> Vec<Case> {
         case("\n \n", "empty", 1).at(0, 3),
         case("{\"type\":\"user\",\"uuid\":\"x\"}\n", "not-a-session", 1).at(0, 27),
         case("<!doctype html>", "not-a-session", 1).at(0, 15),
+        case(text.replacen("01976a7c-1111", "../x", 1), "bad-header", 1),
+        case(text.replacen("\"cwd\"", "\"dir\"", 1), "bad-header", 1),
         case(versioned("99"), "newer-version", 1),
         case(versioned("\"3\""), "bad-version", 1),
         case(versioned("2"), "old-version", 1).repairable(),

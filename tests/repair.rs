@@ -615,3 +615,102 @@ fn what_hung_on_something_lost_is_named_instead() {
         .user("ffffffff", "eeeeeeee", "x");
     assert_eq!(heal(text.text()).path(), ["ffffffff"]);
 }
+
+#[test]
+fn a_header_that_is_not_whole_is_made_whole() {
+    let text = talk().text();
+    let (header, entries) = text.split_once('\n').expect("a header");
+    // All of it but the id.
+    let nameless = header.replace(r#""id":"01976a7c-1111-7000-8000-000000000001","#, "");
+    let healed = heal(format!("{nameless}\n{entries}"));
+    let ran = healed.world.pis(&["fsck", "s.jsonl"]);
+    assert!(
+        ran.stdout.starts_with("1: error: no-header: ") && !ran.stdout.contains("control"),
+        "{ran:?}"
+    );
+    let new: Value = serde_json::from_str(lines(&healed.text())[0]).expect("JSON");
+    assert_eq!(
+        (&new["cwd"], &new["timestamp"]),
+        (
+            &json!("/home/dev/project"),
+            &json!("2026-01-01T00:00:00.000Z")
+        )
+    );
+    assert_eq!(new["id"].as_str().map(str::len), Some(36));
+    // Cut off behind the time, or within it.
+    let cut = header.find(",\"cwd\"").expect("it") + 8;
+    let healed = heal(format!("{}\n{entries}", &header[..cut]));
+    let new: Value = serde_json::from_str(lines(&healed.text())[0]).expect("JSON");
+    assert_eq!(new["id"], "01976a7c-1111-7000-8000-000000000001");
+    assert_eq!(new["timestamp"], "2026-01-01T00:00:00.000Z");
+    assert_eq!(healed.quarantine(), format!("{}\n", &header[..cut]));
+    // Version 1 behind entries of itself: none of them is another program's.
+    let v1 = fs::read_to_string(fixture("v1.jsonl")).expect("the fixture");
+    let (header, entries) = v1.split_once('\n').expect("a header");
+    let healed = heal(format!(
+        "{{\"type\":\"model_change\",\"timestamp\":\"t\",\"provider\":\"p\",\"modelId\":\"m\"}}\n{header}\n{entries}"
+    ));
+    assert_eq!((healed.path().len(), healed.quarantine().as_str()), (5, ""));
+}
+
+#[test]
+fn in_place_the_leaf_stays_where_its_entry_is() {
+    // The entry at the leaf shares its id, and gets another one.
+    let world = World::with(
+        talk()
+            .user("bbbbbbbb", "dddddddd", "other")
+            .user("eeeeeeee", "aaaaaaaa", "x")
+            .text(),
+    );
+    world.ok(&["-q", "-s", "s.jsonl", "set-leaf", "bbbbbbbb"]);
+    assert_eq!(
+        world.ok(&["-q", "-s", "s.jsonl", "cat-entry", "--text", "@"]),
+        "other\n"
+    );
+    let ran = world.pis(&["--json", "repair", "--in-place", "s.jsonl"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(
+        world.ok(&["-s", "s.jsonl", "cat-entry", "--text", "@"]),
+        "other\n"
+    );
+    assert_eq!(ran.object()["leaf"], world.leaf());
+    // One that is left out cannot be the leaf: that is told, and noted as a move.
+    let world = World::with(
+        talk()
+            .entry("eeeeeeee", "dddddddd", json!({ "type": "message" }))
+            .text(),
+    );
+    let ran = world.pis(&["--json", "repair", "--in-place", "s.jsonl"]);
+    assert_eq!(
+        (ran.object()["leaf"].as_str(), world.leaf().as_str()),
+        (Some("dddddddd"), "dddddddd")
+    );
+    assert!(ran.notes().contains(&"other-leaf".to_owned()), "{ran:?}");
+    let log = world.json(&["--json", "-s", "s.jsonl", "reflog"]);
+    assert_eq!(
+        (&log[0]["op"], &log[0]["old"]),
+        (&json!("repair"), &json!("eeeeeeee"))
+    );
+}
+
+#[test]
+fn what_goes_wrong_after_the_change_is_told_and_undoes_nothing() {
+    let torn = format!("{}{{\"type\":\"mess", talk().text());
+    let world = World::with(&torn);
+    world.ok(&["-q", "-s", "s.jsonl", "set-leaf", "bbbbbbbb"]);
+    // Where HEAD should be written lies a directory.
+    let head = world.path(".pis/s.jsonl.d/HEAD");
+    let pointer = fs::read(&head).expect("it");
+    fs::remove_file(&head).expect("it");
+    fs::create_dir_all(head.join("x")).expect("made");
+    let ran = world.pis(&["--json", "repair", "--in-place", "s.jsonl"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.notes().contains(&"not-logged".to_owned()), "{ran:?}");
+    assert_eq!(world.bytes(), talk().text().into_bytes());
+    let aside = ran.object()["quarantine"]
+        .as_str()
+        .expect("a path")
+        .to_owned();
+    assert_eq!(fs::read(aside).expect("it"), b"{\"type\":\"mess\n");
+    assert!(!pointer.is_empty());
+}

@@ -60,6 +60,7 @@ codes! {
     Bom "bom" Error "a byte order mark stands before the header; pi does not open the file"
     NoHeader "no-header" Error "there are entries, but no header; pi does not open the file"
     HeaderNotFirst "header-not-first" Error "another record stands before the header; pi does not open the file"
+    BadHeader "bad-header" Warning "the header lacks an id that pi takes, a time or a directory"
     NewerVersion "newer-version" Warning "the version is above 3; the file is read as version 3 and never written"
     BadVersion "bad-version" Info "the version is no number; pi reads the file as it is"
     OldVersion "old-version" Info "the version is 1 or 2; pi writes the file anew when it opens it and drops lines that do not parse"

@@ -87,7 +87,7 @@ pub(super) fn broken(source: &Source, start: u64, end: u64, size: u64) -> io::Re
             here = before;
         }
         if !here.is_empty() {
-            found.push(line_of(source, here, line, line.1 == size)?);
+            found.extend(line_of(source, here, line, line.1 == size)?);
         }
     }
     Ok(found)
@@ -99,7 +99,7 @@ fn line_of(
     here: &[Piece],
     line: (u64, u64),
     is_last: bool,
-) -> io::Result<Finding> {
+) -> io::Result<Option<Finding>> {
     let records: Vec<&Piece> = here.iter().filter(|piece| piece.is_record()).collect();
     let holds = match records.len() {
         0 => "no whole record".to_owned(),
@@ -115,6 +115,18 @@ fn line_of(
                 Code::NulBytes,
                 format!("{count} NULs; the line holds {holds}"),
             )
+        }
+        // Among lines that are no session, it may be sound.
+        (1, _)
+            if matches!(
+                here,
+                [Piece {
+                    what: What::Record,
+                    ..
+                }]
+            ) =>
+        {
+            return Ok(None);
         }
         (1, _) if here.len() == 1 => (
             Code::ControlCharacter,
@@ -140,8 +152,8 @@ fn line_of(
     let span = nuls.map_or(line, |nuls| (nuls.start, nuls.end));
     let finding = Finding::new(code, span, message);
     match records.first() {
-        Some(record) => had_back(finding, record, source),
-        None => Ok(finding),
+        Some(record) => had_back(finding, record, source).map(Some),
+        None => Ok(Some(finding)),
     }
 }
 

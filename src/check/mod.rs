@@ -17,6 +17,7 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::session::Session;
+use crate::store::create::is_valid_id;
 use crate::store::discover::Places;
 use crate::store::header::{self, Migration, State};
 use crate::store::index::Ix;
@@ -163,6 +164,11 @@ fn about_header(session: &Session) -> Vec<Finding> {
         ),
     }
     if span.is_some() {
+        let has_id = is_valid_id(&header.id);
+        if !has_id || header.timestamp.is_none() || header.cwd.is_none() {
+            let message = "the id, the timestamp or the cwd of the header is missing or odd";
+            found.push(Finding::new(Code::BadHeader, line, message));
+        }
         if header.is_newer() {
             let message = format!("the version is {}; pis knows 3", header.version);
             found.push(Finding::new(Code::NewerVersion, line, message));
@@ -191,12 +197,13 @@ fn about_header(session: &Session) -> Vec<Finding> {
 /// What a file is that no session begins in.
 fn no_session(source: &Source, reason: &str) -> std::io::Result<Vec<Finding>> {
     let len = source.len();
-    let broken = lines::broken(source, 0, len, len)?;
-    let is_one = broken.iter().any(|finding| finding.repairable);
+    let pieces = salvage::salvage(source, 0, len)?;
     let mut found = Vec::new();
-    if is_one {
-        // Its first lines are broken, the header among them.
-        found.extend(broken);
+    if pieces.iter().any(salvage::Piece::is_record) {
+        // Its header is lost, or is in one of the lines that are broken.
+        let message = "no line is a header";
+        found.push(Finding::new(Code::NoHeader, (0, 0), message).repairable());
+        found.extend(lines::broken(source, 0, len, len)?);
     } else if len == 0 || header::is_blank(source, len)? {
         found.push(Finding::new(
             Code::Empty,

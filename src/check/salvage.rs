@@ -89,7 +89,7 @@ pub fn salvage(source: &dyn ReadAt, start: u64, end: u64) -> std::io::Result<Vec
         }
     }
     flush(&mut held, at, &mut pieces);
-    join(source, pieces)
+    join(source, &pieces)
 }
 
 /// So many NULs may be characters of a string. What a disk has not written is a block at least, and
@@ -97,7 +97,7 @@ pub fn salvage(source: &dyn ReadAt, start: u64, end: u64) -> std::io::Result<Vec
 const CHARACTERS: u64 = 16;
 
 /// Joins fragments to the record that they are once the NULs between them are escaped.
-fn join(source: &dyn ReadAt, pieces: Vec<Piece>) -> std::io::Result<Vec<Piece>> {
+fn join(source: &dyn ReadAt, pieces: &[Piece]) -> std::io::Result<Vec<Piece>> {
     let few = |piece: &Piece| piece.what == What::Nul && piece.end - piece.start < CHARACTERS;
     let goes_on = |a: &Piece, b: &Piece| {
         let kinds = (few(a) && b.what == What::Fragment) || (few(b) && a.what == What::Fragment);

@@ -429,14 +429,19 @@ const NOTES_AND_ERRORS: &[Block] = &[
         ("removed", "a session was put into the trash"),
         (
             "can-be-repaired",
-            "`fsck`: some of what was found can be set right",
+            "`fsck`: some of what was found can be set right or aside",
         ),
         ("repaired", "`repair`: something that was done"),
         ("quarantine", "`repair`: where the rest is"),
+        (
+            "other-leaf",
+            "`repair`: the leaf of the new file is another entry",
+        ),
         ("backup", "where the file is now that was replaced"),
         (
             "not-logged",
-            "all was done, but the log of moves could not be written, for which pi moved then",
+            "all was done, but where the leaf is, or that it moved, could not be written: for the \
+             log pi moved then",
         ),
     ]),
     Heading("Errors"),

@@ -125,7 +125,7 @@ pub(crate) fn make(
 }
 
 /// Whether a file that may lie anywhere lies where pi looks for sessions.
-fn is_listed(here: &Places, path: &Path) -> bool {
+pub(crate) fn is_listed(here: &Places, path: &Path) -> bool {
     let real = |path: &Path| std::fs::canonicalize(path).ok();
     let Some(dir) = path.parent().and_then(real) else {
         return false;

@@ -11,6 +11,7 @@ use crate::rev::resolve::{Found, resolve};
 use crate::rev::syntax::{Place, Rev, quote_name};
 use crate::session::Session;
 use crate::store::index::{Ix, ParentId};
+use crate::store::replace::Replaced;
 use crate::tree::Parent;
 use crate::write::batch::{Batch, Fresh, Lines};
 use crate::write::{Done, Writer};
@@ -39,6 +40,16 @@ pub(crate) struct Moved {
 pub(crate) struct WrittenRow<'a> {
     id: &'a str,
     parent_id: Option<&'a str>,
+}
+
+/// Tells what came of putting a new file in a session's place.
+pub(crate) fn tell_replaced(context: &Context, done: &Replaced) {
+    let message = format!("the old file is '{}' now", done.backup.display());
+    context.ui.note("backup", &message);
+    if let Some(trouble) = &done.trouble {
+        let message = format!("the session was replaced, but not all of it noted: {trouble}");
+        context.ui.note("not-logged", &message);
+    }
 }
 
 /// Reads a revision that a command moves to: `-` is where the last checkout started.

@@ -3,28 +3,45 @@
 use std::path::{Path, PathBuf};
 
 use super::Surroundings;
+use crate::json::Raw;
 use crate::store::create::is_valid_id;
 use crate::store::discover::{HEADER_LIMIT, Places};
 use crate::store::header::read_for_discovery;
 use crate::time;
 use crate::write::branch::Header;
 
-/// The line of a header: id and time as the file is named, the directory whose sessions lie where
-/// it lies.
-pub(super) fn made(path: &Path, first_time: Option<&str>, around: Surroundings<'_>) -> Vec<u8> {
+/// The line of a header: what is left of the one that is lost; else id and time as the file is
+/// named, and the directory whose sessions lie where it lies.
+pub(super) fn made(
+    path: &Path,
+    left: &[u8],
+    first_time: Option<&str>,
+    around: Surroundings<'_>,
+) -> Vec<u8> {
+    let left = |key: &str| {
+        let value = Raw::new(left).get(key)?;
+        // What was cut off ends without a quote.
+        let is_whole =
+            value.is_string() && value.bytes().len() > 1 && value.bytes().ends_with(b"\"");
+        value.as_str().filter(|_| is_whole)
+    };
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     let (time, id) = name.split_once('_').unwrap_or_default();
-    let timestamp = time_of_name(time);
-    let timestamp = timestamp.as_deref().or(first_time).unwrap_or(around.now);
-    let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let cwd = cwd_of(real.parent().unwrap_or(Path::new("/")), around.places);
+    let (own_id, own_time) = (left("id"), left("timestamp"));
+    let ids = [own_id.as_deref().unwrap_or_default(), id, around.session_id];
+    let named = time_of_name(time);
+    let timestamp = own_time.as_deref().or(named.as_deref()).or(first_time);
+    let cwd = left("cwd").map(std::borrow::Cow::into_owned);
+    let cwd = cwd.unwrap_or_else(|| {
+        let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        cwd_of(real.parent().unwrap_or(Path::new("/")), around.places)
+    });
     let header = Header {
-        id: if is_valid_id(id) {
-            id
-        } else {
-            around.session_id
-        },
-        timestamp,
+        id: ids
+            .into_iter()
+            .find(|id| is_valid_id(id))
+            .unwrap_or_default(),
+        timestamp: timestamp.unwrap_or(around.now),
         cwd: &cwd,
         parent_session: None,
     };

@@ -51,9 +51,18 @@ pub struct Repaired {
     pub quarantine: Option<Source>,
     /// What can still be found in the new file.
     pub remaining: Vec<Finding>,
+    /// Where the lines of the new file that are entries began in the damaged one.
+    starts: Vec<u64>,
 }
 
 impl Repaired {
+    /// The id in the new file of the entry whose line began at an offset in the damaged one.
+    pub fn id_of(&self, start: u64) -> Option<String> {
+        let nth = self.starts.binary_search(&start).ok()?;
+        let entry = self.session.index().file_order().nth(nth)?;
+        Some(self.session.id(entry))
+    }
+
     /// The bytes of the new file.
     pub fn source(&self) -> &Source {
         self.session.source()
@@ -65,22 +74,22 @@ impl Repaired {
 /// Fails where there is nothing of a session in the file, or where its version is one that pis
 /// does not write.
 pub fn repair(path: &Path, around: Surroundings<'_>) -> Result<Repaired> {
-    repair_source(Source::open(path)?, path, around)
+    repair_source(&Source::open(path)?, path, around)
 }
 
 /// Repairs a session whose bytes came from elsewhere. See [`repair`].
 pub fn repair_bytes(bytes: Vec<u8>, around: Surroundings<'_>) -> Result<Repaired> {
     let source = Source::Memory(bytes.into());
-    repair_source(source, Path::new("standard input"), around)
+    repair_source(&source, Path::new("standard input"), around)
 }
 
-fn repair_source(source: Source, path: &Path, around: Surroundings<'_>) -> Result<Repaired> {
+fn repair_source(source: &Source, path: &Path, around: Surroundings<'_>) -> Result<Repaired> {
     let old = match Session::of(source.clone()) {
         Err(Error::NotASession { reason, .. }) => Err(reason),
         old => Ok(old?),
     };
     let io = || Error::io("read", path);
-    let mut draft = salvaged::salvaged(path, &source, around).map_err(io())?;
+    let mut draft = salvaged::salvaged(path, source, around).map_err(io())?;
     if draft.header.is_empty() {
         // Neither a header nor an entry to make one for.
         let reason = old.err();
@@ -105,6 +114,7 @@ fn repair_source(source: Source, path: &Path, around: Surroundings<'_>) -> Resul
     let session = draft.session()?;
     let mut remaining = check(&session)?;
     number(&session, &mut remaining)?;
+    let starts = draft.lines.iter().map(|line| line.span.0).collect();
     let (actions, quarantine) = draft.finish().map_err(io())?;
     Ok(Repaired {
         size: source.len(),
@@ -112,5 +122,6 @@ fn repair_source(source: Source, path: &Path, around: Surroundings<'_>) -> Resul
         actions,
         quarantine,
         remaining,
+        starts,
     })
 }

@@ -13,13 +13,33 @@ use super::lock::Lock;
 use super::source::Source;
 use crate::error::{Error, Result};
 
-/// Replaces a session whose length was `expected` when it was read, and returns the path of the
-/// backup. The caller holds the lock. Links are followed; mode and owner stay.
+/// What came of a replacement that was made.
+#[derive(Debug)]
+#[must_use = "it may hold something to tell"]
+pub struct Replaced {
+    /// Where the old file is.
+    pub backup: PathBuf,
+    /// Whether another program appended in the very moment of the change. It is in the new file,
+    /// too, unless that is the trouble.
+    pub beside: bool,
+    /// What went wrong after the change, which stands.
+    pub trouble: Option<Error>,
+}
+
+/// Replaces a session whose length was `expected` when it was read. `leaf` is where the leaf is to
+/// be, if not at the last entry. The caller holds the lock. Links are followed; mode and owner
+/// stay.
 ///
 /// Fails with [`Error::NotWritable`] where the file has another hard link, and with
-/// [`Error::LeafMoved`] where another program appended meanwhile; nothing is changed then. What is
-/// appended in the very moment of the change is in the new file, too: [`Error::WrittenBeside`].
-pub fn replace(path: &Path, expected: u64, new: &Source, lock: &Lock) -> Result<PathBuf> {
+/// [`Error::LeafMoved`] where another program appended meanwhile. An error means that nothing was
+/// changed.
+pub fn replace(
+    path: &Path,
+    expected: u64,
+    new: &Source,
+    leaf: Option<Option<String>>,
+    lock: &Lock,
+) -> Result<Replaced> {
     let path = std::fs::canonicalize(path).map_err(Error::io("open", path))?;
     let io = |action| Error::io(action, &path);
     let meta = std::fs::metadata(&path).map_err(io("open"))?;
@@ -53,24 +73,32 @@ pub fn replace(path: &Path, expected: u64, new: &Source, lock: &Lock) -> Result<
             ),
         });
     }
-    let pointer = leaf::read(&path).filter(|pointer| pointer.size == expected);
+    // pi takes no lock. What it appends from here on until the name changes is in the old file.
+    let old = std::fs::File::open(&path).map_err(io("open"))?;
     file.persist(&path).map_err(|e| io("replace")(e.error))?;
     sync_dir(path.parent().unwrap_or(Path::new("/")));
-    // pi takes no lock: what it appended since the last look is in the old file.
-    let beside = catch_up(&path, &backup, expected).map_err(io("append to"))?;
-    if let Some(Pointer { leaf, .. }) = pointer.filter(|_| !beside) {
-        let size = new.len();
-        leaf::write(lock.dir(), &Pointer { leaf, size })?;
-    }
-    if beside {
-        return Err(Error::WrittenBeside { session: path });
-    }
-    Ok(backup)
+    let late = catch_up(&path, old, expected).map_err(io("append to"));
+    let beside = !matches!(late, Ok(false));
+    let pointer = leaf.filter(|_| !beside);
+    let noted = match pointer {
+        Some(leaf) => leaf::write(
+            lock.dir(),
+            &Pointer {
+                leaf,
+                size: new.len(),
+            },
+        ),
+        None => leaf::remove(lock.dir()),
+    };
+    Ok(Replaced {
+        backup,
+        beside,
+        trouble: late.err().or(noted.err()),
+    })
 }
 
 /// Appends to the new file what the old one got after it was read; whether that was anything.
-fn catch_up(path: &Path, old: &Path, read: u64) -> std::io::Result<bool> {
-    let mut old = std::fs::File::open(old)?;
+fn catch_up(path: &Path, mut old: std::fs::File, read: u64) -> std::io::Result<bool> {
     if old.metadata()?.len() <= read {
         return Ok(false);
     }

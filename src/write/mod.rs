@@ -18,7 +18,7 @@ use crate::store::index::Ix;
 use crate::store::leaf::{self, Pointer};
 use crate::store::lock::{Lock, PATIENCE};
 use crate::store::moves::{Log, Move};
-use crate::store::replace::replace;
+use crate::store::replace::{Replaced, replace};
 
 /// Why the leaf moves, for the log.
 #[derive(Debug, Clone)]
@@ -104,16 +104,20 @@ impl Writer {
         }
     }
 
-    /// Brings a session of version 1 or 2 to version 3, and returns where the old file is kept;
-    /// `None` where it is of version 3 already.
-    pub fn migrate(self) -> Result<Option<PathBuf>> {
+    /// Brings a session of version 1 or 2 to version 3; `None` where it is of version 3 already.
+    pub fn migrate(self) -> Result<Option<Replaced>> {
         check_known(&self.session, &self.path)?;
         check_opens(&self.session, &self.path)?;
         if self.session.migration() == Migration::None {
             return Ok(None);
         }
         let new = migrate::migrated_file(&self.session)?;
-        replace(&self.path, self.session.size(), &new, &self.lock).map(Some)
+        let leaf = self.session.leaf()?;
+        let pointer = leaf
+            .from_pointer
+            .then(|| leaf.ix.map(|ix| self.session.id(ix)));
+        let size = self.session.size();
+        replace(&self.path, size, &new, pointer, &self.lock).map(Some)
     }
 
     /// Appends whole lines, in pieces, the last of which is the entry `leaf`, and moves the leaf there. With

@@ -6,7 +6,7 @@ use clap::Args;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::check::{Finding, Severity, check_bytes, check_file};
+use crate::check::{Code, Finding, Severity, check_bytes, check_file};
 use crate::cli::{Context, Exit, Failure, complete};
 use crate::error::{Error, Result};
 use crate::rev::syntax::quote_name;
@@ -78,7 +78,7 @@ impl Fsck {
         let names_file = self.all || self.sessions.len() > 1;
         let checked = self.check(context)?;
         let mut is_clean = true;
-        let mut repairable = 0;
+        let mut for_repair = 0;
         let mut unreadable = Vec::new();
         for (session, findings) in checked {
             let findings = match findings {
@@ -90,7 +90,10 @@ impl Fsck {
             };
             for finding in &findings {
                 is_clean &= finding.code.severity() == Severity::Info;
-                repairable += u32::from(finding.repairable);
+                let code = finding.code;
+                let is_session = !matches!(code, Code::Empty | Code::NotASession);
+                let is_error = code.severity() == Severity::Error && is_session;
+                for_repair += u32::from(finding.repairable || is_error);
                 print(context, &session, names_file, finding)?;
             }
         }
@@ -101,9 +104,10 @@ impl Fsck {
         for e in &unreadable {
             context.ui.note("unreadable", &e.to_string());
         }
-        if repairable > 0 && !is_clean {
-            let message =
-                format!("{repairable} of these can be set right: 'pis repair' writes a new file");
+        if for_repair > 0 && !is_clean {
+            let message = format!(
+                "'pis repair' sets {for_repair} of these right or aside, and writes a new file"
+            );
             context.ui.note("can-be-repaired", &message);
         }
         Ok(Exit::from(is_clean && unreadable.is_empty()))

@@ -4,6 +4,8 @@ use clap::Args;
 
 use crate::cli::{Context, Exit, Failure, complete};
 use crate::cmd::branching::Made;
+use crate::cmd::moving::tell_replaced;
+use crate::error::Error;
 
 /// Bring a session of version 1 or 2 to version 3, in place
 ///
@@ -40,17 +42,21 @@ impl Migrate {
             prompt: None,
             is_listed: false,
         };
-        match writer.migrate()? {
-            Some(backup) => {
-                let message = format!("the old file is '{}' now", backup.display());
-                context.ui.note("backup", &message);
-            }
+        let done = writer.migrate()?;
+        match &done {
+            Some(done) => tell_replaced(context, done),
             None => {
                 let message = format!("'{path}' is of version 3 already");
                 context.ui.note("nothing-done", &message);
             }
         }
         made.print(context)?;
-        Ok(Exit::Yes)
+        match done {
+            Some(done) if done.beside => Err(Error::WrittenBeside {
+                session: path.into(),
+            }
+            .into()),
+            _ => Ok(Exit::Yes),
+        }
     }
 }

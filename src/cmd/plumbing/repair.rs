@@ -8,12 +8,16 @@ use serde::Serialize;
 use super::fsck::Row as FindingRow;
 use crate::check::Severity;
 use crate::cli::{Context, Exit, Failure, complete, new_entry_id};
+use crate::cmd::branching::is_listed;
+use crate::cmd::moving::tell_replaced;
 use crate::error::{Error, Result};
 use crate::repair::{Action, Repaired, Surroundings, repair, repair_bytes};
 use crate::rev::syntax::quote_name;
+use crate::session::Session;
 use crate::store::create::{free_path, write_new_from};
 use crate::store::lock::{Lock, PATIENCE};
-use crate::store::replace::replace;
+use crate::store::moves::{Log, Move};
+use crate::store::replace::{Replaced, replace};
 
 /// Write a new file with all that can be had back of a damaged session
 ///
@@ -79,7 +83,41 @@ struct ActionRow<'a> {
 struct Written {
     session: Option<PathBuf>,
     quarantine: Option<PathBuf>,
-    backup: Option<PathBuf>,
+    replaced: Option<Replaced>,
+}
+
+/// Where the leaf is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Leaf {
+    id: Option<String>,
+    /// Whether `HEAD` says so, and not the last entry.
+    pointed: bool,
+}
+
+/// Where the leaf of the damaged file is, as reading shows it, and where that entry is in the new
+/// one. In a file of its own the last entry is the leaf.
+fn leaves(path: &Path, repaired: &Repaired, in_place: bool) -> Result<(Option<String>, Leaf)> {
+    let new = &repaired.session;
+    let last = Leaf {
+        id: new.leaf()?.ix.map(|ix| new.id(ix)),
+        pointed: false,
+    };
+    let Ok(old) = Session::open(path) else {
+        return Ok((None, last));
+    };
+    let leaf = old.leaf()?;
+    let start = leaf.ix.map(|ix| old.index().span(ix).0);
+    let same = start.and_then(|start| repaired.id_of(start));
+    let was = leaf.ix.map(|ix| old.id(ix));
+    let holds = in_place && leaf.from_pointer && start.is_some() == same.is_some();
+    let is = Leaf {
+        id: same.clone(),
+        pointed: true,
+    };
+    let new = if holds { is } else { last };
+    // An entry that got another id is still where the leaf was.
+    let was = if same == new.id { same } else { was };
+    Ok((was, new))
 }
 
 impl Repair {
@@ -112,8 +150,20 @@ impl Repair {
             }
         };
         let path = path.unwrap_or_else(|| PathBuf::from("standard input"));
-        let written = self.write(&path, &repaired)?;
-        self.report(context, &path, &repaired, &written)?;
+        let (was, leaf) = leaves(&path, &repaired, self.in_place)?;
+        let written = self.write(context, &path, &repaired, (was.as_deref(), &leaf))?;
+        self.report(context, &path, &repaired, (&written, &leaf))?;
+        if was.is_some() && was != leaf.id {
+            let [was, is] = [&was, &leaf.id].map(|id| {
+                let id = id.as_deref();
+                id.map_or_else(|| "root".to_owned(), |id| quote_name(id).into_owned())
+            });
+            let message = format!("the leaf was {was}; in the new file it is {is}");
+            context.ui.note("other-leaf", &message);
+        }
+        if written.replaced.is_some_and(|done| done.beside) {
+            return Err(Error::WrittenBeside { session: path }.into());
+        }
         let is_error = |severity| severity == Severity::Error;
         let errors = repaired
             .remaining
@@ -122,7 +172,13 @@ impl Repair {
         Ok(Exit::from(!errors))
     }
 
-    fn write(&self, path: &Path, repaired: &Repaired) -> Result<Written> {
+    fn write(
+        &self,
+        context: &Context,
+        path: &Path,
+        repaired: &Repaired,
+        (was, leaf): (Option<&str>, &Leaf),
+    ) -> Result<Written> {
         let mut written = Written::default();
         if self.dry_run || (repaired.actions.is_empty() && self.output.is_none()) {
             return Ok(written);
@@ -132,26 +188,22 @@ impl Repair {
             None if self.in_place => path.to_owned(),
             None => free_path(&path.with_extension(""), ".repaired", ".jsonl"),
         };
-        // First what would be lost.
+        // First what would be lost, beside the file itself and not beside a link to it.
         if let Some(bytes) = &repaired.quarantine {
-            let quarantine = free_path(&new, ".quarantine", "");
+            let real = std::fs::canonicalize(&new).unwrap_or_else(|_| new.clone());
+            let quarantine = free_path(&real, ".quarantine", "");
             write_new_from(&quarantine, bytes)?;
             written.quarantine = Some(quarantine);
         }
         let done = if self.in_place {
-            // What is none of ours gets no lock beside it, so it is taken only now; if somebody
-            // wrote since the look, the length is another.
-            Lock::acquire(path, PATIENCE)
-                .and_then(|lock| replace(&new, repaired.size, repaired.source(), &lock))
-                .map(Some)
+            replace_logged(context, path, repaired, was, leaf).map(Some)
         } else {
             write_new_from(&new, repaired.source()).map(|()| None)
         };
         match done {
-            Ok(backup) => written.backup = backup,
+            Ok(replaced) => written.replaced = replaced,
             Err(e) => {
-                let is_done = matches!(e, Error::WrittenBeside { .. });
-                if let Some(quarantine) = written.quarantine.filter(|_| !is_done) {
+                if let Some(quarantine) = written.quarantine {
                     let _ = std::fs::remove_file(quarantine);
                 }
                 return Err(e);
@@ -166,7 +218,7 @@ impl Repair {
         context: &mut Context,
         path: &Path,
         repaired: &Repaired,
-        written: &Written,
+        (written, leaf): (&Written, &Leaf),
     ) -> Result<(), Failure> {
         let text = |path: &Option<PathBuf>| path.as_ref().map(|p| p.display().to_string());
         let session = &repaired.session;
@@ -175,16 +227,26 @@ impl Repair {
             let message = format!("there is nothing to repair in '{}'", path.display());
             context.ui.note("nothing-done", &message);
         }
+        if let Some(done) = &written.replaced {
+            tell_replaced(context, done);
+        }
+        let is_new =
+            |path: &PathBuf| written.replaced.is_none() && is_listed(context.places(), path);
+        if written.session.as_ref().is_some_and(is_new) {
+            let message = "the new file is the newest session of its directory now, and has the id of \
+                           the damaged one: name it by its path until that is gone";
+            context.ui.note("newest-session", message);
+        }
         let name = path.display().to_string();
         if context.json() {
-            let leaf = session.leaf()?.ix.map(|ix| session.id(ix));
+            let backup = written.replaced.as_ref().map(|done| done.backup.clone());
             let remaining = repaired.remaining.iter();
             let report = Report {
                 session: text(&written.session),
                 session_id: &session.header().id,
-                leaf,
+                leaf: leaf.id.clone(),
                 quarantine: text(&written.quarantine),
-                backup: text(&written.backup),
+                backup: text(&backup),
                 actions: actions.iter().map(ActionRow::of).collect(),
                 remaining: remaining.map(|f| FindingRow::of(f, &name)).collect(),
             };
@@ -203,15 +265,39 @@ impl Repair {
             let message = format!("what could not be used is in '{}'", quarantine.display());
             context.ui.note("quarantine", &message);
         }
-        if let Some(backup) = &written.backup {
-            let message = format!("the damaged file is '{}' now", backup.display());
-            context.ui.note("backup", &message);
-        }
         if let Some(session) = &written.session {
             context.ui.plain_row(&session.to_string_lossy())?;
         }
         Ok(())
     }
+}
+
+/// Puts the new file in the place of the damaged one, and notes it if the leaf is another one.
+fn replace_logged(
+    context: &Context,
+    path: &Path,
+    repaired: &Repaired,
+    was: Option<&str>,
+    leaf: &Leaf,
+) -> Result<Replaced> {
+    // What is none of ours gets no lock beside it, so it is taken only now; if somebody wrote
+    // since the look, the length is another.
+    let lock = Lock::acquire(path, PATIENCE)?;
+    let pointer = leaf.pointed.then(|| leaf.id.clone());
+    let mut done = replace(path, repaired.size, repaired.source(), pointer, &lock)?;
+    if was != leaf.id.as_deref() {
+        let step = Move {
+            time: context.now,
+            op: "repair".to_owned(),
+            old: was.map(str::to_owned),
+            new: leaf.id.clone(),
+            size: repaired.source().len(),
+            reason: None,
+        };
+        let logged = Log::open(lock.dir()).and_then(|log| log.write(&step));
+        done.trouble = done.trouble.or(logged.err());
+    }
+    Ok(done)
 }
 
 impl<'a> ActionRow<'a> {
