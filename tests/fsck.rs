@@ -230,6 +230,8 @@ fn entries() -> Vec<Case> {
         case(message(user(json!(7))), "bad-content", 4).repairable(),
         case(text(json!("yo")), "bad-content", 3).repairable(),
         case(message(user(json!([null, 7]))), "bad-block", 4).repairable(),
+        case(text(json!([{ "type": "text", "text": null }])), "bad-block", 3).repairable(),
+        case(text(json!([{ "type": "thinking" }])), "bad-block", 3).repairable(),
         case(text(json!([{ "type": "toolCall", "id": "t", "name": "x", "arguments": null }])), "bad-call", 3)
             .and("call-without-result", 3),
         case(

@@ -344,7 +344,9 @@ fn links_are_set_right() {
 fn contents_are_such_that_pi_can_read_them() {
     let mut answer = assistant(json!("just words"));
     answer.as_object_mut().expect("an object").remove("usage");
-    let mut free = assistant(json!([null, { "type": "text", "text": "x" }, 7]));
+    let mut free = assistant(
+        json!([null, { "type": "text", "text": "x" }, 7, { "type": "thinking", "thinking": null }]),
+    );
     free["usage"]
         .as_object_mut()
         .expect("an object")

@@ -96,7 +96,7 @@ codes! {
     OldRole "old-role" Warning "the role of version 2, `hookMessage`, in a session of version 3"
     NoContent "no-content" Warning "the content of a message is missing or null; where it is null, pi leaves the session out of its list"
     BadContent "bad-content" Error "the content of a message is not what pi reads, such as a string where it wants blocks; requests fail"
-    BadBlock "bad-block" Error "a block of a content is no object; pi fails on it"
+    BadBlock "bad-block" Error "a block of a content is no object, or a block of text or thinking has no text; pi fails on it"
     BadCall "bad-call" Warning "a tool call without id, name or arguments"
     NoUsage "no-usage" Error "an answer without usage; pi takes no further prompt behind it"
     NoCost "no-cost" Warning "a usage without cost; pi's statistics fail on it"

@@ -109,21 +109,35 @@ impl Content {
             return Ok(());
         }
         let (mut is_call, mut id, mut name, mut arguments) = (false, None, None, None);
+        // What pi takes the length of.
+        let (mut wanted, mut words, mut thoughts) = (Key::Other, None, None);
         window.members(|w, key| {
             match key {
                 Key::Type => {
                     w.capture_string(text)?;
                     is_call = text == b"toolCall";
+                    wanted = match text.as_slice() {
+                        b"text" => Key::Text,
+                        b"thinking" => Key::Thinking,
+                        _ => Key::Other,
+                    };
                 }
                 Key::Id => id = word(w, text)?,
                 Key::Name => name = word(w, text)?,
                 Key::Arguments => arguments = Some(w.skip_value()?),
+                Key::Text => words = Some(w.skip_value()?),
+                Key::Thinking => thoughts = Some(w.skip_value()?),
                 _ => {
                     w.skip_value()?;
                 }
             }
             Ok(())
         })?;
+        self.bad_block |= match wanted {
+            Key::Text => words != Some(Shape::String),
+            Key::Thinking => thoughts != Some(Shape::String),
+            _ => false,
+        };
         if is_call {
             self.bad_call |= id.is_none() || name.is_none() || arguments != Some(Shape::Object);
             self.calls.extend(id);
@@ -326,7 +340,10 @@ fn about(code: Code, session: &Session, ix: Ix) -> Result<(String, bool)> {
         ),
         Code::NoContent => ("the content is missing or null".to_owned(), true),
         Code::BadContent => ("the content is no list of blocks".to_owned(), true),
-        Code::BadBlock => ("a block of the content is no object".to_owned(), true),
+        Code::BadBlock => {
+            let message = "a block of the content is no object, or has no text where it wants one";
+            (message.to_owned(), true)
+        }
         Code::BadCall => (
             "a tool call lacks its id, name or arguments".to_owned(),
             false,

@@ -583,6 +583,8 @@ keys! {
     Role b"role"
     Content b"content"
     Name b"name"
+    Text b"text"
+    Thinking b"thinking"
     Details b"details"
     TargetId b"targetId"
     FirstKeptEntryId b"firstKeptEntryId"

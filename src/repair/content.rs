@@ -20,6 +20,13 @@ pub(super) struct Fixed {
     pub(super) lossy: bool,
 }
 
+/// Whether pi can read a block: an object, with a text where it takes the length of one.
+fn is_block(block: Raw<'_>) -> bool {
+    let kind = block.str("type").unwrap_or_default();
+    let wants_text = matches!(&*kind, "text" | "thinking");
+    block.is_object() && (!wants_text || block.get(&kind).is_some_and(Raw::is_string))
+}
+
 /// Sets one thing right; `None` where that cannot be done.
 pub(super) fn fixed(line: &[u8], code: Code) -> Option<Fixed> {
     let entry = Entry::new(line);
@@ -60,7 +67,7 @@ pub(super) fn fixed(line: &[u8], code: Code) -> Option<Fixed> {
             ),
         },
         Code::BadBlock => {
-            let blocks = content?.items().filter(|block| block.is_object());
+            let blocks = content?.items().filter(|block| is_block(*block));
             let blocks: Vec<_> = blocks.map(Raw::bytes).collect();
             let mut list = b"[".to_vec();
             list.extend_from_slice(&blocks.join(&b","[..]));
