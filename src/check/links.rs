@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::facts::Facts;
-use super::{Code, Finding};
+use super::{Code, Finding, name};
 use crate::entry::{Entry, Kind};
 use crate::error::Result;
 use crate::rev::syntax::quote_name;
@@ -33,11 +33,6 @@ pub(super) fn check(session: &Session, facts: &Facts) -> Result<Vec<Finding>> {
         found.push(Finding::of(session, Code::HiddenBranch, leaf, message));
     }
     Ok(found)
-}
-
-/// The entry's id as it is printed.
-fn name(session: &Session, ix: Ix) -> String {
-    quote_name(&session.id(ix)).into_owned()
 }
 
 /// Ids that several lines have: each line but the first is told.

@@ -16,6 +16,7 @@ mod utf8;
 use std::path::Path;
 
 use crate::error::{Error, Result};
+use crate::rev::syntax::quote_name;
 use crate::session::Session;
 use crate::store::create::is_valid_id;
 use crate::store::discover::Places;
@@ -103,7 +104,7 @@ fn check_opened(
         Ok(session) => {
             let mut found = check(&session)?;
             found.extend(place::check(&session, places)?);
-            number(&session, &mut found)?;
+            number(session.source(), &mut found).map_err(session.io_error())?;
             Ok(found)
         }
         Err(Error::NotASession { reason, path }) => {
@@ -125,11 +126,16 @@ pub(crate) fn check(session: &Session) -> Result<Vec<Finding>> {
     Ok(found)
 }
 
+/// The entry's id as it is printed.
+fn name(session: &Session, ix: Ix) -> String {
+    quote_name(&session.id(ix)).into_owned()
+}
+
 /// Numbers the lines and puts the findings in their order; those about no line come first.
-pub(crate) fn number(session: &Session, found: &mut [Finding]) -> Result<()> {
+pub(crate) fn number(source: &Source, found: &mut [Finding]) -> std::io::Result<()> {
     found.sort_by_key(|finding| (finding.span, finding.code));
     let starts = found.iter().filter_map(|f| f.span).map(|(start, _)| start);
-    let mut numbers = session.line_numbers(starts)?.into_iter();
+    let mut numbers = source.line_numbers(starts)?.into_iter();
     for finding in found.iter_mut().filter(|f| f.span.is_some()) {
         finding.line_number = numbers.next();
     }
@@ -213,10 +219,6 @@ fn no_session(source: &Source, reason: &str) -> std::io::Result<Vec<Finding>> {
     } else {
         found.push(Finding::new(Code::NotASession, (0, len), reason));
     }
-    let starts = found.iter().filter_map(|f| f.span).map(|(start, _)| start);
-    let numbers = source.line_numbers(starts)?;
-    for (finding, number) in found.iter_mut().zip(numbers) {
-        finding.line_number = Some(number);
-    }
+    number(source, &mut found)?;
     Ok(found)
 }

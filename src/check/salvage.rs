@@ -111,17 +111,9 @@ fn join(source: &dyn ReadAt, pieces: &[Piece]) -> std::io::Result<Vec<Piece>> {
             joined.extend_from_slice(run);
             continue;
         };
-        let want = usize::try_from(last.end - first.start).map_err(std::io::Error::other)?;
-        let mut bytes = vec![0; want];
-        let mut got = 0;
-        while got < want {
-            match source.read_at(&mut bytes[got..], first.start + got as u64)? {
-                0 => break,
-                n => got += n,
-            }
-        }
-        match mended(&bytes[..got], &mut budget) {
-            Some((len, line)) if len == want => {
+        let bytes = source.read_range(first.start, last.end)?;
+        match mended(&bytes, &mut budget) {
+            Some((len, line)) if len as u64 == last.end - first.start => {
                 joined.push(piece(first.start, last.end, What::Mended(line)));
             }
             _ => joined.extend_from_slice(run),

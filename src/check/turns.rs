@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::facts::Facts;
-use super::{Code, Finding};
+use super::{Code, Finding, name};
 use crate::entry::{Entry, Kind, Role};
 use crate::error::Result;
 use crate::rev::syntax::quote_name;
@@ -92,7 +92,7 @@ fn target_off_path(
     let Some(there) = there.filter(|&there| !order.is_above(there, ix)) else {
         return Ok(None);
     };
-    let message = format!("{} is not above it", quote_name(&session.id(there)));
+    let message = format!("{} is not above it", name(session, there));
     Ok(Some(Finding::of(session, code, ix, message)))
 }
 
@@ -175,10 +175,6 @@ fn conversation(
         found.push(Finding::of(session, Code::CallWithoutResult, ix, message));
     }
     found
-}
-
-fn name(session: &Session, ix: Ix) -> String {
-    quote_name(&session.id(ix)).into_owned()
 }
 
 /// Notes calls that nothing answers.

@@ -15,6 +15,7 @@ pub(crate) mod draft;
 pub mod js;
 pub(crate) mod object;
 pub mod pretty;
+pub mod read_at;
 pub mod scan;
 
 /// One JSON value, as stored. All accessors are total: what is not there is `None` or empty.

@@ -11,21 +11,7 @@ use std::io;
 use wide::u8x32;
 
 use super::decode;
-
-/// Something that can be read at an offset: a file, or bytes in memory.
-pub trait ReadAt: Sync {
-    /// Reads up to `buf.len()` bytes at `offset`; 0 at the end.
-    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize>;
-}
-
-impl ReadAt for &[u8] {
-    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
-        let start = usize::try_from(offset).map_or(self.len(), |o| o.min(self.len()));
-        let n = buf.len().min(self.len() - start);
-        buf[..n].copy_from_slice(&self[start..start + n]);
-        Ok(n)
-    }
-}
+pub use super::read_at::ReadAt;
 
 /// Why a line does not parse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -113,7 +113,7 @@ fn repair_source(source: &Source, path: &Path, around: Surroundings<'_>) -> Resu
     mended::mend(&mut draft, path, around)?;
     let session = draft.session()?;
     let mut remaining = check(&session)?;
-    number(&session, &mut remaining)?;
+    number(session.source(), &mut remaining).map_err(io())?;
     let starts = draft.lines.iter().map(|line| line.span.0).collect();
     let (actions, quarantine) = draft.finish().map_err(io())?;
     Ok(Repaired {

@@ -221,28 +221,29 @@ fn find_header(
     Ok(nameless)
 }
 
-/// Where the first line lies that is an entry of pi, and no record of another program.
-fn first_entry(draft: &Draft) -> io::Result<Option<u64>> {
+/// What the first line gives that gives anything.
+fn first<T>(draft: &Draft, look: impl Fn(&Line, &[u8]) -> Option<T>) -> io::Result<Option<T>> {
     for line in &draft.lines {
         let stored = draft.source.read_range(line.span.0, line.span.1)?;
-        if looks_like_entry(line.made.as_deref().unwrap_or(&stored)) {
-            return Ok(Some(line.span.0));
+        let found = look(line, line.made.as_deref().unwrap_or(&stored));
+        if found.is_some() {
+            return Ok(found);
         }
     }
     Ok(None)
 }
 
+/// Where the first line lies that is an entry of pi, and no record of another program.
+fn first_entry(draft: &Draft) -> io::Result<Option<u64>> {
+    first(draft, |line, bytes| {
+        looks_like_entry(bytes).then_some(line.span.0)
+    })
+}
+
 /// The time of the first entry that has one.
 fn first_time(draft: &Draft) -> io::Result<Option<String>> {
-    for line in &draft.lines {
-        let stored = draft.source.read_range(line.span.0, line.span.1)?;
-        let line = line.made.as_deref().unwrap_or(&stored);
-        let time = Raw::new(line)
-            .str("timestamp")
-            .filter(|t| crate::time::parse(t).is_some());
-        if let Some(time) = time {
-            return Ok(Some(time.into_owned()));
-        }
-    }
-    Ok(None)
+    first(draft, |_, bytes| {
+        let time = Raw::new(bytes).str("timestamp")?.into_owned();
+        crate::time::parse(&time).map(|_| time)
+    })
 }

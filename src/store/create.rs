@@ -7,6 +7,7 @@ use tempfile::NamedTempFile;
 
 use super::source::Source;
 use crate::error::{Error, Result};
+use crate::json::scan::ReadAt;
 
 /// Whether pi 1.6.0 takes the text for a session id: letters, digits, `.`, `_` and `-`, with a
 /// letter or digit at both ends.
@@ -27,14 +28,18 @@ pub fn file_name(timestamp: &str, id: &str) -> String {
 
 /// Writes a file that must not exist yet, whole or not at all, readable by its owner only.
 pub fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
-    write_new_from(path, &Source::Memory(bytes.to_vec().into()))
+    put_new(path, &bytes, bytes.len() as u64)
 }
 
 /// Writes a file as [`write_new`] does, with the bytes of a source.
 pub fn write_new_from(path: &Path, source: &Source) -> Result<()> {
+    put_new(path, source, source.len())
+}
+
+fn put_new(path: &Path, source: &dyn ReadAt, len: u64) -> Result<()> {
     let dir = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(dir).map_err(Error::io("create", dir))?;
-    let file = temporary(path, source)?;
+    let file = temporary(path, source, len)?;
     file.persist_noclobber(path)
         .map_err(|e| Error::io("create", path)(e.error))?;
     forget_former(path);
@@ -42,10 +47,10 @@ pub fn write_new_from(path: &Path, source: &Source) -> Result<()> {
     Ok(())
 }
 
-/// A file beside a path, with the bytes of a source, on disk. It goes away unless it is put into
+/// A file beside a path, with the first bytes of a source, on disk. It goes away unless it is put into
 /// its place. Its mode is 0600.
-pub(super) fn temporary(path: &Path, source: &Source) -> Result<NamedTempFile> {
-    const BLOCK: usize = 1 << 20;
+pub(super) fn temporary(path: &Path, source: &dyn ReadAt, len: u64) -> Result<NamedTempFile> {
+    const BLOCK: u64 = 1 << 20;
     let dir = path.parent().unwrap_or(Path::new("."));
     let mut file = tempfile::Builder::new()
         .prefix(".pis-")
@@ -53,8 +58,8 @@ pub(super) fn temporary(path: &Path, source: &Source) -> Result<NamedTempFile> {
         .map_err(Error::io("write into", dir))?;
     let failed = || Error::io("write", path);
     let mut at = 0;
-    while at < source.len() {
-        let block = source.read_range(at, (at + BLOCK as u64).min(source.len()));
+    while at < len {
+        let block = source.read_range(at, (at + BLOCK).min(len));
         let block = block.map_err(Error::io("read for", path))?;
         if block.is_empty() {
             let e = std::io::Error::other("the file was cut while it was read");

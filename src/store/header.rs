@@ -213,9 +213,7 @@ pub fn read_for_discovery(path: &Path, limit: u64) -> Option<Header> {
 
 /// The first byte of a file that is not white space.
 fn first_text(source: &dyn ReadAt, len: u64) -> io::Result<Option<u8>> {
-    let mut start = vec![0; usize::try_from(len.min(1024)).unwrap_or(1024)];
-    let read = source.read_at(&mut start, 0)?;
-    start.truncate(read);
+    let start = source.read_range(0, len.min(1024))?;
     let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&start);
     Ok(text.trim_ascii_start().first().copied())
 }
@@ -296,16 +294,7 @@ impl<'s> Records<'s> {
                 .line(|w| w.members(|w, _| w.skip_value().map(|_| ())));
             self.window.take_error()?;
             if matches!(line, Line::Object | Line::NotObject) {
-                let len = usize::try_from(end.at - start).map_err(io::Error::other)?;
-                let mut bytes = vec![0; len];
-                let mut got = 0;
-                while got < len {
-                    match self.source.read_at(&mut bytes[got..], start + got as u64)? {
-                        0 => break,
-                        n => got += n,
-                    }
-                }
-                bytes.truncate(got);
+                let bytes = self.source.read_range(start, end.at)?;
                 let (next, newline) = (self.window.offset(), end.newline);
                 return Ok(Some(Record {
                     line: bytes,

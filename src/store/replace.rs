@@ -53,7 +53,7 @@ pub fn replace(
             hint: "write a new file with -o, or remove the other link".into(),
         });
     }
-    let file = temporary(&path, new)?;
+    let file = temporary(&path, new, new.len())?;
     file.as_file()
         .set_permissions(meta.permissions())
         .map_err(io("write"))?;

@@ -140,19 +140,7 @@ impl Source {
 
     /// Reads a stretch whole. Shorter only where the file was cut meanwhile.
     pub fn read_range(&self, start: u64, end: u64) -> io::Result<Vec<u8>> {
-        let want = usize::try_from(end.saturating_sub(start)).map_err(io::Error::other)?;
-        let mut buf = vec![0; want];
-        let mut got = 0;
-        while got < want {
-            match self.read_at(&mut buf[got..], start + got as u64) {
-                Ok(0) => break,
-                Ok(n) => got += n,
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) => return Err(e),
-            }
-        }
-        buf.truncate(got);
-        Ok(buf)
+        ReadAt::read_range(self, start, end)
     }
 
     /// The first offset from `offset` on, and before `end`, at which a line starts.

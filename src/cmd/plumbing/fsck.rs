@@ -196,11 +196,14 @@ fn print(
     let line = finding
         .line_number
         .map_or_else(|| "-".to_owned(), |n| n.to_string());
-    let id = finding
-        .id
-        .as_deref()
-        .map_or_else(String::new, |id| format!("{}: ", quote_name(id)));
-    let row = format!("{file}{line}: {severity}: {code}: {id}{}", finding.message);
-    context.ui.plain_row(&row)?;
+    let what = format!("{severity}: {code}");
+    let row = row(&line, &what, finding.id.as_deref(), &finding.message);
+    context.ui.plain_row(&format!("{file}{row}"))?;
     Ok(())
+}
+
+/// What a line is about, for people.
+pub(super) fn row(line: &str, what: &str, id: Option<&str>, message: &str) -> String {
+    let id = id.map_or_else(String::new, |id| format!("{}: ", quote_name(id)));
+    format!("{line}: {what}: {id}{message}")
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueHint};
 use serde::Serialize;
 
-use super::fsck::Row as FindingRow;
+use super::fsck::{Row as FindingRow, row};
 use crate::check::Severity;
 use crate::cli::{Context, Exit, Failure, complete, new_entry_id};
 use crate::cmd::branching::is_listed;
@@ -87,7 +87,7 @@ struct Written {
 }
 
 /// Where the leaf is.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug)]
 struct Leaf {
     id: Option<String>,
     /// Whether `HEAD` says so, and not the last entry.
@@ -254,7 +254,9 @@ impl Repair {
             return Ok(());
         }
         for action in actions {
-            let row = row(action);
+            let line = action.line_number.to_string();
+            let did = action.did.name();
+            let row = row(&line, did, action.id.as_deref(), &action.message);
             if self.dry_run {
                 context.ui.plain_row(&row)?;
             } else {
@@ -311,11 +313,4 @@ impl<'a> ActionRow<'a> {
             message: &action.message,
         }
     }
-}
-
-fn row(action: &Action) -> String {
-    let id = action.id.as_deref();
-    let id = id.map_or_else(String::new, |id| format!("{}: ", quote_name(id)));
-    let (line, did) = (action.line_number, action.did.name());
-    format!("{line}: {did}: {id}{}", action.message)
 }
